@@ -48,15 +48,15 @@ def package(data):
 
 
 def chat_body(data):
-    _body(data, "wire.fields", "ChatRequest")
+    _body(data, "fields", "ChatRequest")
 
 
 def completion_body(data):
-    _body(data, "wire.fields", "CompletionRequest")
+    _body(data, "fields", "CompletionRequest")
 
 
 def response_body(data):
-    _body(data, "responses.fields", "ResponseRequest")
+    _body(data, "response_fields", "ResponseRequest")
 
 
 def proxy_head(data):
@@ -65,8 +65,8 @@ def proxy_head(data):
 
 def _body(data, module, kind):
     openai = _openai()
-    with contextlib.suppress(openai("wire.refusals").Refusal):
-        openai("wire.bodies").read_fields(data, getattr(openai(module), kind))
+    with contextlib.suppress(openai("wire").Refusal):
+        openai("wire").read_fields(data, getattr(openai(module), kind))
 
 
 @functools.cache

@@ -5,17 +5,16 @@ Copy this directory, change it, and serve it on a port with launch_daemon.
 
 import time
 
-import chat_endpoint
-import completions_endpoint
-from generation.prompts import load_model
+import completions
+import responses
 from inferlet import runtime
-from responses import endpoint as responses_endpoint
-from wire.refusals import Refusal, answered
+from prompts import load_model
+from wire import Refusal, answered
 
 POSTS = {
-    "/v1/chat/completions": chat_endpoint.answer,
-    "/v1/completions": completions_endpoint.answer,
-    "/v1/responses": responses_endpoint.answer,
+    "/v1/chat/completions": completions.answer_chat,
+    "/v1/completions": completions.answer_text,
+    "/v1/responses": responses.answer,
 }
 STARTED = int(time.time())
 

@@ -5,7 +5,7 @@ import pytest
 
 @pytest.fixture
 def thinking(openai_module):
-    return openai_module("generation.prompts")._thinking
+    return openai_module("prompts")._thinking
 
 
 @pytest.mark.parametrize(("effort", "enabled"), [("none", False), ("minimal", True), ("high", True)])
@@ -19,6 +19,6 @@ def test_a_template_that_knows_efforts_is_told_which(thinking):
 
 
 def test_a_template_that_cannot_be_told_is_named_as_the_reason(thinking, openai_module):
-    with pytest.raises(openai_module("wire.refusals").Refusal, match="leave it out") as refused:
+    with pytest.raises(openai_module("wire").Refusal, match="leave it out") as refused:
         thinking("low", ["date_string"], "reasoning.effort")
     assert (refused.value.status, refused.value.param) == (400, "reasoning.effort")

@@ -8,7 +8,7 @@ LETTERS = st.text("ab", max_size=12)
 
 @given(pieces=st.lists(LETTERS, max_size=6), stops=st.lists(st.text("ab", min_size=1, max_size=4), max_size=3))
 def test_cutting_into_pieces_makes_no_difference(openai_module, pieces, stops):
-    filter = openai_module("generation.stops").StopTexts(stops)
+    filter = openai_module("decoding").StopTexts(stops)
     given_out = "".join(filter.feed(piece) for piece in pieces) + filter.finish()
     text = "".join(pieces)
     ends = [text.index(stop) for stop in stops if stop in text]
@@ -20,7 +20,7 @@ def test_cutting_into_pieces_makes_no_difference(openai_module, pieces, stops):
 
 
 def test_text_that_cannot_begin_a_stop_is_given_out_at_once(openai_module):
-    filter = openai_module("generation.stops").StopTexts(["END"])
+    filter = openai_module("decoding").StopTexts(["END"])
     assert [filter.feed(piece) for piece in ("some ", "E", "N", "d", "EN", "D more")] == [
         "some ",
         "",

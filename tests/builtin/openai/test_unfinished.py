@@ -12,7 +12,7 @@ DELIMITED = [style for style, family in BY_STYLE.items() if family.openings and 
 
 @pytest.fixture
 def unfinished(openai_module):
-    return openai_module("generation.unfinished")
+    return openai_module("decoding")
 
 
 @pytest.fixture

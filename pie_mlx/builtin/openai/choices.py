@@ -1,4 +1,4 @@
-"""One reply of the model, as it is generated."""
+"""One reply of the model, as it is generated, and what it costs."""
 
 import asyncio
 import time
@@ -6,12 +6,9 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from inferlet import Distribution, GrammarConstraint, Sampler, chat
-from wire.refusals import Refusal
-
-from generation.alternatives import Alternatives
-from generation.logprobs import EntryBuffer, logprob_entry
-from generation.reply_decoder import Decoded
+from decoding import Decoded, EntryBuffer, logprob_entry
+from inferlet import Distribution, GrammarConstraint, Sampler, brle, chat
+from wire import Refusal
 
 OPENING_TOKENS = 16
 """Tokens of the longest beginning of a tool call."""
@@ -238,3 +235,87 @@ async def _forward(stream, queue):
         await queue.put(None)
     except Exception as error:
         await queue.put(error)
+
+
+class Alternatives:
+    """A constraint that allows the tokens of any of several matchers. `accept_tokens` drops the matchers that forbid
+    them; `decided` is the only remaining matcher, None while there are several."""
+
+    def __init__(self, matchers):
+        self._left = matchers
+
+    @property
+    def decided(self):
+        return self._left[0] if len(self._left) == 1 else None
+
+    def accept_tokens(self, tokens):
+        self._left = [matcher for matcher in self._left if _accepts(matcher, tokens)]
+
+    def step(self, accepted):
+        """The mask after the tokens accepted so far, which `accepted` repeats."""
+        masks = [matcher.next_token_logit_mask() for matcher in self._left]
+        return brle.spans(*(span for mask in masks for span in _allowed(mask))) if all(masks) else []
+
+
+def _allowed(mask):
+    """The spans of tokens that a mask allows."""
+    end = 0
+    for place, length in enumerate(mask):
+        start, end = end, end + length
+        if place % 2:
+            yield start, end
+
+
+def _accepts(matcher, tokens):
+    try:
+        matcher.accept_tokens(tokens)
+    except Exception as error:
+        if getattr(error, "code", "") != "grammar_rejected":
+            raise
+        return False
+    return True
+
+
+class Costs:
+    """Counts from now on. `cached_tokens` are those of the prompt that choices share; each choice counts its own."""
+
+    def __init__(self, prompt_tokens):
+        self._prompt_tokens = prompt_tokens
+        self._begun = time.perf_counter()
+        self.choices = []
+        self.cached_tokens = 0
+
+    def figures(self):
+        """The figures in an answer."""
+        return {"usage": self.usage(), "timings": self.timings()}
+
+    def usage(self):
+        completion = sum(choice.counts.tokens for choice in self.choices)
+        reasoning = sum(choice.counts.reasoning_tokens for choice in self.choices)
+        cached = self.cached_tokens + sum(choice.counts.cached for choice in self.choices)
+        return {
+            "prompt_tokens": self._prompt_tokens,
+            "completion_tokens": completion,
+            "total_tokens": self._prompt_tokens + completion,
+            "prompt_tokens_details": {"cached_tokens": cached},
+            "completion_tokens_details": {"reasoning_tokens": reasoning},
+        }
+
+    def timings(self):
+        """Timings under the names of other local servers. The time to the first token belongs to the prompt."""
+        now = time.perf_counter()
+        first = min(choice.counts.first_seconds or now for choice in self.choices)
+        completion = sum(choice.counts.tokens for choice in self.choices)
+        prompt_ms, predicted_ms = (first - self._begun) * 1000, (now - first) * 1000
+        return {
+            "prompt_n": self._prompt_tokens,
+            "prompt_ms": round(prompt_ms, 3),
+            "prompt_per_second": _rate(self._prompt_tokens, prompt_ms),
+            "predicted_n": completion,
+            "predicted_ms": round(predicted_ms, 3),
+            "predicted_per_second": _rate(completion - len(self.choices), predicted_ms),
+        }
+
+
+def _rate(count, milliseconds):
+    return round(max(count, 0) * 1000 / milliseconds, 3) if milliseconds > 0 else 0.0

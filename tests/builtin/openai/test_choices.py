@@ -26,7 +26,7 @@ class Replies:
 
 @pytest.fixture
 def merged(openai_module):
-    return openai_module("generation.choices").merged
+    return openai_module("choices").merged
 
 
 async def settle():

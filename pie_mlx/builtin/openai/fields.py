@@ -3,8 +3,7 @@
 from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta
-
-from wire.bodies import Body, Strict
+from wire import Body, Strict
 
 Whole = Annotated[int, Meta(ge=1)]
 Share = Annotated[float, Meta(ge=0, le=1)]

@@ -3,9 +3,9 @@
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
+from fields import AnyObject, DrawnBody, Effort, PlainText, Schema, Whole
 from msgspec import Meta
-from wire.bodies import Strict
-from wire.fields import AnyObject, DrawnBody, Effort, PlainText, Schema, Whole
+from wire import Strict
 
 LOGPROBS = "message.output_text.logprobs"
 

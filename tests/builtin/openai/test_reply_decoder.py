@@ -16,7 +16,7 @@ def spoken(openai_module):
     async def say(text, schemas, *, is_cut=False):
         async def main(input):
             model = Model.load(runtime.models()[0])
-            speech = openai_module("generation.reply_decoder").ReplyDecoder(model, schemas)
+            speech = openai_module("decoding").ReplyDecoder(model, schemas)
             said = [speech.feed([token]) for token in model.tokenizer().encode(text)] + [speech.finish(is_cut=is_cut)]
             calls = [list(call) for one in said for call in one.calls]
             return ["".join(one.text for one in said), "".join(one.reasoning for one in said), calls]

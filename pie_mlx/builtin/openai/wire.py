@@ -1,12 +1,70 @@
-"""Read bodies of requests strictly: an unsupported field is refused."""
+"""What all doors read and write: refusals, bodies, answers. It generates nothing."""
 
 import asyncio
 import re
+import uuid
+from contextlib import aclosing
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import msgspec
 
-from wire.refusals import Refusal
+STATUS = {
+    "invalid_argument": 400,
+    "invalid_type": 400,
+    "grammar": 400,
+    "template": 400,
+    "empty_mask": 400,
+    "context_length": 400,
+    "out_of_pages": 400,
+    "model_not_found": 404,
+    "token_budget": 429,
+    "admission": 429,
+}
+"""The engine's errors by their code; all others are 500."""
+HINTS = {"grammar": "remove or rewrite it"}
+"""Hints for errors whose own hint is for authors of programs."""
+TOO_LONG = {"context_length", "out_of_pages"}
+KINDS = {400: "invalid_request_error", 404: "invalid_request_error", 405: "invalid_request_error", 429: "rate_limit"}
+
+
+class Refusal(Exception):  # noqa: N818 - it is an answer
+    """An error of the client: `param` is the field of its body, `code` a word for programs."""
+
+    def __init__(self, status, message, *, param=None, code=None):
+        super().__init__(message)
+        self.status, self.param, self.code = status, param, code
+
+    @classmethod
+    def unknown_model(cls, name, names):
+        known = ", ".join(names)
+        return cls(404, f"The model '{name}' does not exist: there is {known}", param="model", code="model_not_found")
+
+
+def refusal_of(error):
+    """Any error as a refusal."""
+    if isinstance(error, Refusal):
+        return error
+    kind = getattr(error, "code", "")
+    status = STATUS.get(kind, 500)
+    hint = HINTS.get(kind, getattr(error, "hint", ""))
+    text = str(error) or type(error).__name__
+    code = "context_length_exceeded" if kind in TOO_LONG else kind or None
+    return Refusal(status, f"{text} ({hint})" if hint else text, code=code)
+
+
+def error_object(error):
+    """The object inside `{"error": ...}`."""
+    refusal = refusal_of(error)
+    kind = KINDS.get(refusal.status, "server_error")
+    return {"message": str(refusal), "type": kind, "param": refusal.param, "code": refusal.code}
+
+
+def answered(error):
+    """An error as an HTTP answer."""
+    refusal = refusal_of(error)
+    return {"status": refusal.status, "body": {"error": error_object(refusal)}}
+
 
 LABELS = {"metadata", "prompt_cache_key", "safety_identifier", "user"}
 """Fields that are ignored: they only name the caller, or label stored answers, and nothing is stored here."""
@@ -106,3 +164,67 @@ def _refused(text: str, kind: type[Body]) -> Refusal:
     missing = _MISSING.search(problem)
     param = ".".join(part for part in (path, missing[1] if missing else "") if part)
     return Refusal(400, f"invalid body: {text.replace('$.', '')}", param=param or None, code="invalid_value")
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Names of fields. `places` are the indexes of the messages in the request, where they differ."""
+
+    messages: str
+    format: str
+    strict: str
+    call: str
+    effort: str
+    places: list[int] | None = None
+
+    def message(self, place):
+        """The path of the message at this place in the request."""
+        return f"{self.messages}[{place if self.places is None else self.places[place]}]"
+
+
+CHAT = Terms("messages", "response_format", "tools[].function.strict", "tool_call_id", "reasoning_effort")
+
+
+STREAM_HEADERS = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
+_encode = msgspec.json.Encoder().encode
+
+
+def identifier(prefix):
+    """An id for a part of an answer."""
+    return f"{prefix}_{uuid.uuid4().hex[:24]}"
+
+
+async def send(costs, pieces, form, *, stream):
+    """`form` formats the parts: `whole(pieces, costs)`; in a stream `opening()`, `chunks(piece)`, and
+    `closing(costs)` or `failed(error)`, then `END`.
+
+    The first part is awaited before the answer begins, so that an error before it gets an HTTP status.
+    """
+    first = await anext(pieces)
+    if stream:
+        return {"headers": STREAM_HEADERS, "body": _stream(costs, first, pieces, form)}
+    rest = [piece async for piece in pieces]
+    return {"headers": {"content-type": "application/json"}, "body": _encode(form.whole([first, *rest], costs))}
+
+
+async def _stream(costs, first, pieces, form):
+    async with aclosing(pieces):
+        yield _events([*form.opening(), *form.chunks(first)])
+        try:
+            async for piece in pieces:
+                if chunks := form.chunks(piece):
+                    yield _events(chunks)
+        except Exception as error:
+            yield _events(form.failed(error))
+            return
+    yield _events(form.closing(costs)) + form.END
+
+
+def _events(values):
+    return b"".join(map(_event, values))
+
+
+def _event(value):
+    """A server-sent event, named after its type if it has one."""
+    name = b"event: %b\n" % value["type"].encode() if "type" in value else b""
+    return name + b"data: " + _encode(value) + b"\n\n"

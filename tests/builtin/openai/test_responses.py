@@ -20,8 +20,8 @@ def written(openai_module):
 
     def write(input, **fields):
         body = json.dumps({"model": "m", "input": input, **fields}).encode()
-        request = openai_module("wire.bodies").read_fields(body, openai_module("responses.fields").ResponseRequest)
-        return openai_module("responses.chat").chat_of(request)
+        request = openai_module("wire").read_fields(body, openai_module("response_fields").ResponseRequest)
+        return openai_module("responses").chat_of(request)
 
     return write
 

@@ -22,8 +22,8 @@ def result(call, text, **fields):
 @pytest.fixture
 def written(openai_module):
     """What the model reads of messages; the Refusal of those it is not given."""
-    fields, refusals, terms = map(openai_module, ("wire.fields", "wire.refusals", "wire.terms"))
-    conversation = openai_module("generation.conversation")
+    fields, refusals, terms = map(openai_module, ("fields", "wire", "wire"))
+    conversation = openai_module("prompts")
 
     async def write(*messages):
         read = msgspec.convert(messages, list[fields.Message])

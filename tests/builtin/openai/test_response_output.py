@@ -16,16 +16,16 @@ COSTS = SimpleNamespace(figures=lambda: {"usage": USAGE, "timings": {}})
 
 @pytest.fixture
 def piece(openai_module):
-    kind = openai_module("generation.choices").Piece
+    kind = openai_module("choices").Piece
     return lambda **fields: kind(0, **fields)
 
 
 @pytest.fixture
 def form(openai_module):
-    request = openai_module("wire.bodies").read_fields(
-        b'{"model": "m", "input": "Hello"}', openai_module("responses.fields").ResponseRequest
+    request = openai_module("wire").read_fields(
+        b'{"model": "m", "input": "Hello"}', openai_module("response_fields").ResponseRequest
     )
-    return openai_module("responses.form").ResponseForm(request, SimpleNamespace(name="m"))
+    return openai_module("responses").ResponseForm(request, SimpleNamespace(name="m"))
 
 
 @pytest.fixture
@@ -128,7 +128,7 @@ def test_logprobs_of_a_call_are_no_text(form, piece):
 @pytest.mark.parametrize(("status", "code"), [(500, "server_error"), (429, "rate_limit_exceeded")])
 def test_what_fails_ends_the_item_and_the_response(openai_module, form, piece, status, code):
     form.chunks(piece(text="Ye"))
-    events = form.failed(openai_module("wire.refusals").Refusal(status, "no more"))
+    events = form.failed(openai_module("wire").Refusal(status, "no more"))
     assert kinds(events) == ["output_text.done", "content_part.done", "output_item.done", "failed"]
     response = events[-1]["response"]
     assert (response["status"], response["error"]) == ("failed", {"code": code, "message": "no more"})

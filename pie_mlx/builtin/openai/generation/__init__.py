@@ -1,1 +1,0 @@
-"""From a request to tokens and back: the conversation, constraints, choices, and the text of replies."""

@@ -1,0 +1,285 @@
+"""From a request to contexts that hold its prompt, and the replies that begin on them."""
+
+import asyncio
+import json
+from dataclasses import dataclass, field
+from itertools import groupby
+
+import msgspec
+from choices import Alternatives, Choice, Costs, merged, sampling_of
+from decoding import ReplyDecoder, StopTexts, Vocabulary
+from fields import AnyObject, Assistant, Developer, NamedChoice, PlainText, SchemaFormat, System, Tool, User
+from inferlet import Context, GrammarConstraint, JsonSchema, Model, runtime, tools
+from wire import SHORT_BYTES, Refusal
+
+
+def write_messages(context, messages, schemas, terms):
+    """Write everything up to the model's turn. Raises Refusal, and the engine's TemplateError."""
+    try:
+        _write_all(context, messages, schemas, terms)
+    except Exception as error:
+        if getattr(error, "code", "") != "context_length":
+            raise
+        raise Refusal(400, str(error), param=terms.messages, code="context_length_exceeded") from None
+
+
+def _write_all(context, messages, schemas, terms):
+    if schemas:
+        context.equip_tools(schemas)
+    names = {}
+    for are_results, run in groupby(enumerate(messages), lambda placed: isinstance(placed[1], Tool)):
+        if are_results:
+            _write_results(context, list(run), names, terms)
+            continue
+        for _, message in run:
+            _write(context, message)
+            _add_calls(names, message)
+            check_fits(context.model, len(context.buffer()), terms.messages, "at least ")
+    context.cue()
+
+
+def _write(context, message):
+    match message:
+        case System(content=content) | Developer(content=content):
+            context.system(plain_text(content))
+        case User(content=content):
+            context.user(plain_text(content))
+        case Assistant():
+            text = plain_text(message.content or message.refusal or "")
+            calls = [(call.function.name, call.function.arguments) for call in message.tool_calls or []]
+            context.assistant(text, calls)
+
+
+def _add_calls(names, message):
+    """Record the tool of each call, in order. A call with the id of an earlier one replaces it."""
+    for call in getattr(message, "tool_calls", None) or []:
+        names.pop(call.id, None)
+        names[call.id] = call.function.name
+
+
+def _write_results(context, run, names, terms):
+    """Write successive results in the order of their calls, because many templates show the model no ids."""
+    for place, result in run:
+        _check(result, names, terms.message(place), terms)
+    order = {call: place for place, call in enumerate(names)}
+    for _, result in sorted(run, key=lambda placed: order[placed[1].tool_call_id]):
+        context.answer_tool(names[result.tool_call_id], plain_text(result.content))
+        check_fits(context.model, len(context.buffer()), terms.messages, "at least ")
+
+
+def _check(result, names, path, terms):
+    call = result.tool_call_id
+    if call not in names:
+        text = f"no message before this one makes the tool call '{call}': give the id of the call it answers"
+        raise Refusal(400, text, param=f"{path}.{terms.call}")
+    if result.name not in (None, names[call]):
+        text = f"the tool call '{call}' is one of '{names[call]}', not of '{result.name}': leave the name out"
+        raise Refusal(400, text, param=f"{path}.name")
+
+
+def plain_text(content):
+    """The text of a message; its parts can only be text."""
+    return content if isinstance(content, str) else "".join(part.text for part in content)
+
+
+ROOMY_TOKEN = 16
+"""Characters of a token: far more than most tokens have."""
+
+
+def load_model(name, template=None):
+    """A model, with variables of its chat template. Raises Refusal for an unknown model."""
+    try:
+        return Model.load(name, template=template)
+    except Exception as error:
+        if getattr(error, "code", "") == "model_not_found":
+            raise Refusal.unknown_model(name, runtime.models()) from None
+        raise
+
+
+def load_with_variables(request, terms):
+    """The model of a ChatRequest, with its reasoning effort and template variables. Raises Refusal."""
+    model, variables = load_model(request.model), request.chat_template_kwargs
+    if request.reasoning_effort is not None:
+        variables = {**_thinking(request.reasoning_effort, model.template_variables, terms.effort), **variables}
+    unknown = sorted(variables.keys() - set(model.template_variables))
+    if unknown:
+        known = ", ".join(model.template_variables) or "none"
+        text = f"the chat template of {model.name} reads no '{unknown[0]}': it reads {known}"
+        raise Refusal(400, text, param=f"chat_template_kwargs.{unknown[0]}")
+    return load_model(request.model, variables) if variables else model
+
+
+def _thinking(effort, variables, param):
+    if "reasoning_effort" in variables:
+        return {"reasoning_effort": effort}
+    if "enable_thinking" in variables:
+        return {"enable_thinking": effort != "none"}
+    raise Refusal(400, "the model's chat template has no variable for it: leave it out", param=param)
+
+
+def encoded(model, text, param):
+    """The tokens of a text. Raises Refusal for a text whose beginning already has more than the model reads."""
+    tokenizer, limit = model.tokenizer(), model.info.maximum_positions
+    if len(text) > (longest := ROOMY_TOKEN * limit):
+        check_fits(model, len(tokenizer.encode(text[:longest])), param, "at least ")
+    return tokenizer.encode(text)
+
+
+def checked_length(context, param):
+    """The number of tokens of the prompt in the buffer. Raises Refusal for none, and for more than the model reads."""
+    count = len(context.buffer())
+    if count == 0:
+        raise Refusal(400, f"{param}: it is empty", param=param)
+    check_fits(context.model, count, param)
+    return count
+
+
+def check_fits(model, count, param, precision=""):
+    """Raises Refusal for a prompt of more tokens than the model reads."""
+    limit = model.info.maximum_positions
+    if count >= limit:
+        raise Refusal(
+            400,
+            f"This model's maximum context length is {limit} tokens, the prompt alone has {precision}{count}",
+            param=param,
+            code="context_length_exceeded",
+        )
+
+
+async def copies(context, count, costs):
+    """`count` contexts with the prompt of this one, which is computed once; its last token is in their buffers."""
+    if count == 1:
+        return [context]
+    tokens, shared = context.buffer(), Context(context.model)
+    if tokens[:-1]:
+        passed = await shared.forward().input(tokens[:-1]).execute()
+        costs.cached_tokens += passed.raw.attached
+    return [shared.fork().append(tokens[-1:]) for _ in range(count)]
+
+
+MOST_LEVELS = 200
+"""The depth of a schema: later stages read no deeper one."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """`schemas` are the tools offered to the model. `make` gives a constraint for one choice, None without one.
+
+    `make_call` gives the constraint from the beginning of a tool call on, for tools that are strict.
+    """
+
+    schemas: list[dict] = field(default_factory=list)
+    make: object = None
+    make_call: object = None
+
+
+def rules_of(request, model, terms):
+    """The rules of a ChatRequest. Raises Refusal for what cannot be enforced, and the engine's GrammarError."""
+    choice = request.tool_choice or ("auto" if request.tools else "none")
+    if choice != "none" and not request.tools:
+        raise Refusal(400, "tool_choice: there are no tools", param="tool_choice")
+    for tool in request.tools:
+        _check_depth(f"tools: the schema of '{tool.function.name}'", tool.function.parameters, "tools")
+    schemas = [] if choice == "none" else [msgspec.to_builtins(_without_nulls(tool)) for tool in request.tools]
+    format = _format_constraint(model, request.response_format, terms.format)
+    if choice not in ("none", "auto"):
+        return Rules(schemas, _calls(model, _chosen(choice, schemas), "tool_choice"))
+    if format is not None and choice == "auto":
+        return Rules(schemas, _format_or_calls(model, format, schemas, terms.format))
+    strict = choice == "auto" and any(tool.function.strict for tool in request.tools)
+    return Rules(schemas, format, _calls(model, schemas, terms.strict) if strict else None)
+
+
+def _format_or_calls(model, format, schemas, param):
+    """A constraint for either the format or calls: it holds from the first token, so it must cover calls too."""
+    if model.info.formats.channels:
+        # After an analysis there may come a call, which is not part of the text before an answer.
+        text = f"{param}: not together with tools on this model, unless tool_choice is none"
+        raise Refusal(400, text, param=param)
+    calls = _calls(model, schemas, param)
+    return lambda: Alternatives([format().matcher, calls().matcher])
+
+
+def _without_nulls(tool):
+    """A tool in the form that templates expect."""
+    function = {name: value for name, value in msgspec.to_builtins(tool.function).items() if value is not None}
+    function.pop("strict", None)
+    return {"type": "function", "function": function}
+
+
+def _chosen(choice, schemas):
+    if not isinstance(choice, NamedChoice):
+        return schemas
+    name = choice.function.name
+    found = [schema for schema in schemas if schema["function"]["name"] == name]
+    if not found:
+        raise Refusal(400, f"tool_choice: no tool is named '{name}'", param="tool_choice")
+    return found
+
+
+def _calls(model, schemas, param):
+    matcher = tools.native_matcher(model, schemas)
+    if matcher is None:
+        raise Refusal(400, f"{param}: cannot be enforced with this model: leave it out", param=param)
+    return lambda: GrammarConstraint(matcher.fork())
+
+
+def _check_depth(what, schema, param):
+    level, depth = [schema], 0
+    while level := [inner for one in level if isinstance(one, dict | list) for inner in _inside(one)]:
+        depth += 1
+    if depth > MOST_LEVELS:
+        text = f"{what} is nested {depth} levels deep, at most {MOST_LEVELS}: move inner ones into $defs"
+        raise Refusal(400, text, param=param)
+
+
+def _inside(value):
+    return value.values() if isinstance(value, dict) else value
+
+
+def _format_constraint(model, format, param):
+    match format:
+        case AnyObject():
+            schema = JsonSchema({"type": "object"}, strict=False)
+        case SchemaFormat(json_schema=described):
+            _check_depth(f"the schema '{described.name}'", described.schema, param)
+            schema = JsonSchema(described.schema, strict=bool(described.strict))
+        case _:
+            return None
+    formats = model.info.formats
+    # A Choice itself waits for the end of reasoning that the cue has opened.
+    behind = formats.answer_opening if formats.channels else ""
+    matcher = GrammarConstraint.from_grammar(schema, model, behind=behind).matcher
+    return lambda: GrammarConstraint(matcher.fork())
+
+
+async def begin_replies(request, size, terms):
+    """The model, the costs and the parts of the replies to a ChatRequest of `size` bytes.
+
+    Raises Refusal with the field names of `terms`, and the engine's errors.
+    """
+    if size > SHORT_BYTES or request.tools or request.response_format != PlainText():
+        # Grammars take time as well.
+        rules, context, costs = await asyncio.to_thread(_prepare, request, terms)
+    else:
+        rules, context, costs = _prepare(request, terms)
+    contexts = await copies(context, request.n, costs)
+    costs.choices = [_choice(request, rules, copy, index) for index, copy in enumerate(contexts)]
+    return context.model, costs, merged([choice.pieces() for choice in costs.choices])
+
+
+def _prepare(request, terms):
+    model = load_with_variables(request, terms)
+    rules = rules_of(request, model, terms)
+    context = Context(model)
+    write_messages(context, request.messages, rules.schemas, terms)
+    return rules, context, Costs(checked_length(context, terms.messages))
+
+
+def _choice(request, rules, context, index):
+    limit = request.max_completion_tokens or request.max_tokens
+    top = request.top_logprobs if request.logprobs else None
+    sampling = sampling_of(request, index, limit, top=top, one_call=not request.parallel_tool_calls)
+    decoder = ReplyDecoder(context.model, [json.dumps(schema) for schema in rules.schemas])
+    vocabulary = Vocabulary(context.model) if request.logprobs else None
+    return Choice(context, sampling, decoder, StopTexts(request.stop_texts), rules, vocabulary, index)
