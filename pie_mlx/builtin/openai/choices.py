@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from decoding import Decoded, EntryBuffer, logprob_entry
-from inferlet import Distribution, GrammarConstraint, Sampler, brle, chat
+from inferlet import Context, Distribution, GrammarConstraint, Sampler, brle, chat
 from wire import Refusal
 
 OPENING_TOKENS = 16
@@ -34,7 +34,7 @@ class Sampling:
 
 @dataclass
 class Piece:
-    """A part of choice `index`; the last one has the `finish` reason."""
+    """A part of choice `index`; the last one has the `finish` reason, and the stop text that ended it."""
 
     index: int
     text: str = ""
@@ -42,6 +42,7 @@ class Piece:
     calls: list[tuple[str, str]] = field(default_factory=list)
     entries: list[dict] = field(default_factory=list)
     finish: str | None = None
+    stop_text: str | None = None
 
 
 @dataclass
@@ -174,7 +175,7 @@ class Choice:
         calls = [] if self._stops.found else self._allowed(said.calls)
         if self._called and finish == "stop":
             finish = "tool_calls"
-        return Piece(self._index, text, said.reasoning, calls, self._entries.finish(), finish)
+        return Piece(self._index, text, said.reasoning, calls, self._entries.finish(), finish, self._stops.found)
 
     def _allowed(self, calls):
         if self._sampling.one_call:
@@ -200,6 +201,27 @@ class Choice:
             else:
                 return constraint
         raise Refusal(500, "a strict tool: the model began its call in a way that cannot be followed")
+
+
+async def replies(prompts, count, costs, make):
+    """The parts of `count` replies to each of the prompts. `make(context, index)` begins a Choice; each prompt is
+    computed once."""
+    contexts = [copy for prompt in prompts for copy in await _copies(prompt, count, costs)]
+    costs.choices = [make(context, index) for index, context in enumerate(contexts)]
+    async with aclosing(merged([choice.pieces() for choice in costs.choices])) as pieces:
+        async for piece in pieces:
+            yield piece
+
+
+async def _copies(context, count, costs):
+    """`count` contexts with the prompt of this one, which is computed once; its last token is in their buffers."""
+    if count == 1:
+        return [context]
+    tokens, shared = context.buffer(), Context(context.model)
+    if tokens[:-1]:
+        passed = await shared.forward().input(tokens[:-1]).execute()
+        costs.cached_tokens += passed.raw.attached
+    return [shared.fork().append(tokens[-1:]) for _ in range(count)]
 
 
 async def merged(streams: list[AsyncIterator[Piece]]) -> AsyncIterator[Piece]:
@@ -279,8 +301,8 @@ def _accepts(matcher, tokens):
 class Costs:
     """Counts from now on. `cached_tokens` are those of the prompt that choices share; each choice counts its own."""
 
-    def __init__(self, prompt_tokens):
-        self._prompt_tokens = prompt_tokens
+    def __init__(self, prompt_tokens, page_size=1):
+        self._prompt_tokens, self._page_size = prompt_tokens, page_size
         self._begun = time.perf_counter()
         self.choices = []
         self.cached_tokens = 0
@@ -288,6 +310,10 @@ class Costs:
     def figures(self):
         """The figures in an answer."""
         return {"usage": self.usage(), "timings": self.timings()}
+
+    def kept_tokens(self):
+        """Tokens of the prompt whose full pages a later request finds again."""
+        return self._prompt_tokens // self._page_size * self._page_size
 
     def usage(self):
         completion = sum(choice.counts.tokens for choice in self.choices)

@@ -5,13 +5,14 @@ import codecs
 import functools
 import time
 import uuid
+from functools import partial
 
-from choices import Choice, Costs, merged, sampling_of
+from choices import Choice, Costs, replies, sampling_of
 from decoding import Decoded, StopTexts, Vocabulary
 from fields import ChatRequest, CompletionRequest
 from inferlet import Context, runtime
-from prompts import Rules, begin_replies, checked_length, copies, encoded, load_model
-from wire import CHAT, SHORT_BYTES, Refusal, error_object, identifier, read_body, send
+from prompts import Rules, begin_replies, checked_length, encoded, load_model
+from wire import CHAT, SHORT_BYTES, EventForm, Refusal, error_object, identifier, read_body, send
 
 MOST_CHOICES = 1024
 
@@ -19,7 +20,7 @@ MOST_CHOICES = 1024
 _version = functools.cache(runtime.version)
 
 
-class CompletionForm:
+class CompletionForm(EventForm):
     """Answers are `kind` objects with choices, streams are `chunk_kind` objects; their ids begin with `prefix`.
 
     Subclasses format the `choices(pieces)` of a whole answer, and the `chunks(piece)` of a stream.
@@ -60,7 +61,8 @@ async def answer_chat(body):
     if request.max_tokens and request.max_completion_tokens:
         raise Refusal(400, "max_tokens and max_completion_tokens: give one of them", param="max_tokens")
     model, costs, pieces = await begin_replies(request, len(body), CHAT)
-    return await send(costs, pieces, ChatForm(request, model), stream=request.stream)
+    form = ChatForm(request, model)
+    return await send(costs, pieces, form, stream=request.stream, left_out=request.left_out)
 
 
 class ChatForm(CompletionForm):
@@ -133,10 +135,9 @@ async def answer_text(body):
     else:
         prompts, echoes = _prepare(request, model)
     costs = Costs(sum(len(prompt.buffer()) for prompt in prompts))
-    contexts = [copy for prompt in prompts for copy in await copies(prompt, request.n, costs)]
-    costs.choices = [_choice(request, context, index) for index, context in enumerate(contexts)]
-    pieces = merged([choice.pieces() for choice in costs.choices])
-    return await send(costs, pieces, TextForm(request, model, echoes), stream=request.stream)
+    pieces = replies(prompts, request.n, costs, partial(_choice, request))
+    form = TextForm(request, model, echoes)
+    return await send(costs, pieces, form, stream=request.stream, left_out=request.left_out)
 
 
 def _prepare(request, model):

@@ -198,14 +198,14 @@ def _arguments(text, start):
 class StopTexts:
     """Releases text up to the first stop string; a possible beginning of one is held back.
 
-    `fed` and `given` count the characters so far.
+    `fed` and `given` count the characters so far. `found` is the stop string that came, None before that.
     """
 
     def __init__(self, stops):
         self._stops = stops
         self._held = ""
         self.fed = self.given = 0
-        self.found = False
+        self.found = None
 
     def feed(self, text):
         """The text that is certain; nothing after `found`."""
@@ -215,10 +215,10 @@ class StopTexts:
         self._held += text
         if not self._stops:
             return self._give(len(self._held))
-        places = [place for stop in self._stops if (place := self._held.find(stop)) >= 0]
+        places = [(place, stop) for stop in self._stops if (place := self._held.find(stop)) >= 0]
         if places:
-            self.found = True
-            return self._give(min(places))
+            place, self.found = min(places)
+            return self._give(place)
         return self._give(len(self._held) - self._suspicious())
 
     def cuts_at(self, place):

@@ -1,19 +1,24 @@
-"""The HTTP interface of OpenAI, as a program: a process of its own answers each request.
+"""The HTTP interfaces of OpenAI and of Anthropic, as a program: a process of its own answers each request.
 
 Copy this directory, change it, and serve it on a port with launch_daemon.
 """
 
 import time
+from datetime import UTC, datetime
 
 import completions
+import messages
 import responses
+import wire
 from inferlet import runtime
 from prompts import load_model
-from wire import Refusal, answered
+from wire import Refusal
 
 POSTS = {
     "/v1/chat/completions": completions.answer_chat,
     "/v1/completions": completions.answer_text,
+    "/v1/messages": messages.answer,
+    "/v1/messages/count_tokens": messages.count,
     "/v1/responses": responses.answer,
 }
 STARTED = int(time.time())
@@ -24,7 +29,13 @@ async def handle(request):
     try:
         return await _answer(request)
     except Exception as error:
-        return answered(error)
+        return _errors(request).answered(error)
+
+
+def _errors(request):
+    """The module that writes errors as this client reads them."""
+    is_anthropic = request["path"].startswith("/v1/messages") or "anthropic-version" in request["headers"]
+    return messages if is_anthropic else wire
 
 
 async def _answer(request):
@@ -32,12 +43,12 @@ async def _answer(request):
     if path == "/v1/models" or path.startswith("/v1/models/"):
         _expect(method, "GET", path)
         return {"body": _models(path.removeprefix("/v1/models").lstrip("/"))}
+    if path in POSTS:
+        _expect(method, "POST", path)
+        return await POSTS[path](request["body"])
     if path.startswith("/v1/responses/"):
         raise Refusal(404, f"{path}: nothing is kept: use the answer of POST /v1/responses")
-    if path not in POSTS:
-        raise Refusal(404, f"unknown path {path}: there are /v1/models, {', '.join(POSTS)}")
-    _expect(method, "POST", path)
-    return await POSTS[path](request["body"])
+    raise Refusal(404, f"unknown path {path}: there are /v1/models, {', '.join(POSTS)}")
 
 
 def _expect(method, wanted, path):
@@ -46,11 +57,17 @@ def _expect(method, wanted, path):
 
 
 def _models(name):
-    if not name:
-        return {"object": "list", "data": [_model(name) for name in runtime.models()]}
-    return _model(name)
+    if name:
+        return _model(name)
+    names = runtime.models()
+    page = {"has_more": False, "first_id": names[0], "last_id": names[-1]} if names else {"has_more": False}
+    return {"object": "list", "data": [_model(name) for name in names], **page}
 
 
 def _model(name):
+    """One object for the clients of all interfaces."""
     limit = load_model(name).info.maximum_positions
-    return {"id": name, "object": "model", "created": STARTED, "owned_by": "pie", "context_length": limit}
+    openai = {"id": name, "object": "model", "created": STARTED, "owned_by": "pie", "context_length": limit}
+    begun = datetime.fromtimestamp(STARTED, UTC).isoformat()
+    anthropic = {"type": "model", "display_name": name, "created_at": begun, "lifecycle": "active"}
+    return {**openai, **anthropic, "max_input_tokens": limit, "max_tokens": limit}

@@ -3,10 +3,11 @@
 import asyncio
 import json
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby
 
 import msgspec
-from choices import Alternatives, Choice, Costs, merged, sampling_of
+from choices import Alternatives, Choice, Costs, replies, sampling_of
 from decoding import ReplyDecoder, StopTexts, Vocabulary
 from fields import AnyObject, Assistant, Developer, NamedChoice, PlainText, SchemaFormat, System, Tool, User
 from inferlet import Context, GrammarConstraint, JsonSchema, Model, runtime, tools
@@ -25,7 +26,8 @@ def write_messages(context, messages, schemas, terms):
 
 def _write_all(context, messages, schemas, terms):
     if schemas:
-        context.equip_tools(schemas)
+        context.equip_tools(map(_as_offered, schemas))
+    messages, begun = _begun_reply(context.model, messages, terms) if terms.continues else (messages, "")
     names = {}
     for are_results, run in groupby(enumerate(messages), lambda placed: isinstance(placed[1], Tool)):
         if are_results:
@@ -36,18 +38,48 @@ def _write_all(context, messages, schemas, terms):
             _add_calls(names, message)
             check_fits(context.model, len(context.buffer()), terms.messages, "at least ")
     context.cue()
+    if begun:
+        context.append(context.model.tokenizer().encode(begun))
+
+
+def _as_offered(schema):
+    """A tool without the name of its schema's dialect, which tells a model nothing and which some clients put first."""
+    function = schema["function"]
+    parameters = {name: value for name, value in function.get("parameters", {}).items() if name != "$schema"}
+    return {**schema, "function": {**function, "parameters": parameters} if "parameters" in function else function}
+
+
+def _begun_reply(model, messages, terms):
+    """The messages, and the text of the reply that the last one of them begins."""
+    last = messages[-1]
+    if not isinstance(last, Assistant) or last.tool_calls:
+        return messages, ""
+    if model.info.formats.channels or (model.info.formats.reasoning and model.info.formats.reasoning.opened_by_cue):
+        path = terms.message(len(messages) - 1)
+        raise Refusal(400, f"{path}: this model thinks before it answers: end with a message of the user", param=path)
+    return messages[:-1], plain_text(last.content or "")
 
 
 def _write(context, message):
     match message:
         case System(content=content) | Developer(content=content):
-            context.system(plain_text(content))
+            _write_system(context, plain_text(content))
         case User(content=content):
             context.user(plain_text(content))
         case Assistant():
             text = plain_text(message.content or message.refusal or "")
             calls = [(call.function.name, call.function.arguments) for call in message.tool_calls or []]
             context.assistant(text, calls)
+
+
+def _write_system(context, text):
+    """Where the template has no place for it, the user says it: agents put reminders between turns."""
+    try:
+        context.system(text)
+    except Exception as error:
+        if getattr(error, "code", "") != "template":
+            raise
+        context.user(text)
 
 
 def _add_calls(names, message):
@@ -100,7 +132,9 @@ def load_with_variables(request, terms):
     """The model of a ChatRequest, with its reasoning effort and template variables. Raises Refusal."""
     model, variables = load_model(request.model), request.chat_template_kwargs
     if request.reasoning_effort is not None:
-        variables = {**_thinking(request.reasoning_effort, model.template_variables, terms.effort), **variables}
+        told = _thinking(request.reasoning_effort, model.template_variables)
+        variables = {**told, **variables}
+        request.left_out += [] if told else [terms.effort]
     unknown = sorted(variables.keys() - set(model.template_variables))
     if unknown:
         known = ", ".join(model.template_variables) or "none"
@@ -109,12 +143,13 @@ def load_with_variables(request, terms):
     return load_model(request.model, variables) if variables else model
 
 
-def _thinking(effort, variables, param):
+def _thinking(effort, variables):
+    """The variable that tells a template how much to think; none where it reads none: an effort is a hint."""
     if "reasoning_effort" in variables:
         return {"reasoning_effort": effort}
     if "enable_thinking" in variables:
         return {"enable_thinking": effort != "none"}
-    raise Refusal(400, "the model's chat template has no variable for it: leave it out", param=param)
+    return {}
 
 
 def encoded(model, text, param):
@@ -144,17 +179,6 @@ def check_fits(model, count, param, precision=""):
             param=param,
             code="context_length_exceeded",
         )
-
-
-async def copies(context, count, costs):
-    """`count` contexts with the prompt of this one, which is computed once; its last token is in their buffers."""
-    if count == 1:
-        return [context]
-    tokens, shared = context.buffer(), Context(context.model)
-    if tokens[:-1]:
-        passed = await shared.forward().input(tokens[:-1]).execute()
-        costs.cached_tokens += passed.raw.attached
-    return [shared.fork().append(tokens[-1:]) for _ in range(count)]
 
 
 MOST_LEVELS = 200
@@ -258,14 +282,17 @@ async def begin_replies(request, size, terms):
 
     Raises Refusal with the field names of `terms`, and the engine's errors.
     """
+    rules, context = await prepared(request, size, terms)
+    costs = Costs(len(context.buffer()), context.page_size)
+    return context.model, costs, replies([context], request.n, costs, partial(_choice, request, rules))
+
+
+async def prepared(request, size, terms):
+    """The rules of a ChatRequest, and a context with its prompt in the buffer. Raises as `begin_replies`."""
     if size > SHORT_BYTES or request.tools or request.response_format != PlainText():
         # Grammars take time as well.
-        rules, context, costs = await asyncio.to_thread(_prepare, request, terms)
-    else:
-        rules, context, costs = _prepare(request, terms)
-    contexts = await copies(context, request.n, costs)
-    costs.choices = [_choice(request, rules, copy, index) for index, copy in enumerate(contexts)]
-    return context.model, costs, merged([choice.pieces() for choice in costs.choices])
+        return await asyncio.to_thread(_prepare, request, terms)
+    return _prepare(request, terms)
 
 
 def _prepare(request, terms):
@@ -273,13 +300,15 @@ def _prepare(request, terms):
     rules = rules_of(request, model, terms)
     context = Context(model)
     write_messages(context, request.messages, rules.schemas, terms)
-    return rules, context, Costs(checked_length(context, terms.messages))
+    checked_length(context, terms.messages)
+    return rules, context
 
 
 def _choice(request, rules, context, index):
     limit = request.max_completion_tokens or request.max_tokens
     top = request.top_logprobs if request.logprobs else None
-    sampling = sampling_of(request, index, limit, top=top, one_call=not request.parallel_tool_calls)
+    one_call = not request.parallel_tool_calls or isinstance(request.tool_choice, NamedChoice)
+    sampling = sampling_of(request, index, limit, top=top, one_call=one_call)
     decoder = ReplyDecoder(context.model, [json.dumps(schema) for schema in rules.schemas])
     vocabulary = Vocabulary(context.model) if request.logprobs else None
     return Choice(context, sampling, decoder, StopTexts(request.stop_texts), rules, vocabulary, index)

@@ -134,7 +134,7 @@ class ResponseRequest(DrawnBody, kw_only=True):
     chat_template_kwargs: dict[str, Any] = {}
 
     @classmethod
-    def prepared(cls, given: dict[str, Any]) -> dict[str, Any]:
+    def prepared(cls, given: dict[str, Any], left_out: list[str]) -> dict[str, Any]:
         """Fill in items as clients keep them: with nulls, and messages without a type."""
         given = {name: _without_nulls(value) for name, value in given.items()}
         if isinstance(given.get("input"), list):

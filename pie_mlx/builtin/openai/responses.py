@@ -31,7 +31,7 @@ from response_fields import (
     ResponseRequest,
 )
 from response_output import Output
-from wire import Refusal, Terms, identifier, read_body, refusal_of, send
+from wire import EventForm, Refusal, Terms, identifier, read_body, refusal_of, send
 
 ROLES = {"assistant": Assistant, "developer": Developer, "system": System, "user": User}
 
@@ -53,7 +53,8 @@ def chat_of(request):
         reasoning_effort=request.reasoning.effort,
         chat_template_kwargs=request.chat_template_kwargs,
     )
-    places = [place for place, _ in turns]
+    chat.left_out = request.left_out
+    places = [f"input[{place}]" for place, _ in turns]
     return chat, Terms("input", "text.format", "tools[].strict", "call_id", "reasoning.effort", places)
 
 
@@ -105,10 +106,8 @@ CODES = {400: "invalid_prompt", 429: "rate_limit_exceeded"}
 """The error codes that clients know, by HTTP status; others are server_error."""
 
 
-class ResponseForm:
+class ResponseForm(EventForm):
     """Events are numbered in order."""
-
-    END = b""
 
     def __init__(self, request, model):
         self._head = {
@@ -197,4 +196,5 @@ async def answer(body):
         raise Refusal(400, f"top_logprobs: put {LOGPROBS} into include as well", param="top_logprobs")
     chat, terms = chat_of(request)
     model, costs, pieces = await begin_replies(chat, len(body), terms)
-    return await send(costs, pieces, ResponseForm(request, model), stream=request.stream)
+    form = ResponseForm(request, model)
+    return await send(costs, pieces, form, stream=request.stream, left_out=request.left_out)

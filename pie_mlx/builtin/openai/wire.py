@@ -1,6 +1,7 @@
 """What all doors read and write: refusals, bodies, answers. It generates nothing."""
 
 import asyncio
+import logging
 import re
 import uuid
 from contextlib import aclosing
@@ -66,9 +67,6 @@ def answered(error):
     return {"status": refusal.status, "body": {"error": error_object(refusal)}}
 
 
-LABELS = {"metadata", "prompt_cache_key", "safety_identifier", "user"}
-"""Fields that are ignored: they only name the caller, or label stored answers, and nothing is stored here."""
-
 SHORT_BYTES = 4096
 """Longer bodies are read on another thread, so that other requests on this loop do not wait."""
 MOST_VALUES = 1 << 20
@@ -86,20 +84,30 @@ class Strict(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """Refuses unknown fields."""
 
 
-class Body(Strict):
-    """A whole body, and the advice in errors about wrong ones.
+def without_nulls(value: Any) -> Any:
+    """An object, or all objects of a list, without the fields that are null, as some clients send them."""
+    if isinstance(value, list):
+        return [without_nulls(one) for one in value]
+    return {name: one for name, one in value.items() if one is not None} if isinstance(value, dict) else value
 
-    `NEUTRAL` are unsupported fields, with the values that have no effect. `INSTEAD` is the advice for unknown fields,
+
+class Body(Strict, dict=True):
+    """A whole body, and the advice in errors about wrong ones. `left_out` names its hints that have no effect here.
+
+    `LABELS` only name the caller, or label stored answers. `HINTS` may be left out without changing the answer.
+    `NEUTRAL` are unsupported fields, with the values that ask for nothing. `INSTEAD` is the advice for unknown fields,
     by default to leave them out, and `ADVICE` for wrong values, by patterns of their paths.
     """
 
+    LABELS: ClassVar[frozenset[str]] = frozenset({"metadata", "prompt_cache_key", "safety_identifier", "user"})
+    HINTS: ClassVar[frozenset[str]] = frozenset()
     NEUTRAL: ClassVar[dict[str, tuple[Any, ...]]] = {}
     INSTEAD: ClassVar[dict[str, str]] = {}
     ADVICE: ClassVar[dict[str, str]] = {}
 
     @classmethod
-    def prepared(cls, given: dict[str, Any]) -> dict[str, Any]:
-        """The fields, in the form that `read_fields` converts."""
+    def prepared(cls, given: dict[str, Any], left_out: list[str]) -> dict[str, Any]:
+        """The fields, in the form that `read_fields` converts, without the hints that are added to `left_out`."""
         return given
 
 
@@ -112,15 +120,22 @@ def read_fields(body: bytes, kind: type[Body]) -> Any:
     """The body as `kind`, read on this thread."""
     given = {name: value for name, value in _decoded(body).items() if value is not None}
     known = set(kind.__struct_fields__)
-    for name in given.keys() & LABELS - known:
+    for name in given.keys() & kind.LABELS - known:
         del given[name]
     for name in given.keys() & kind.NEUTRAL.keys() - known:
-        if given.pop(name) not in kind.NEUTRAL[name]:
+        if given[name] in kind.NEUTRAL[name]:
+            del given[name]
+        elif name not in kind.HINTS:
             raise _unsupported(name, kind)
+    left_out = [name for name in given if name in kind.HINTS - known]
+    for name in left_out:
+        del given[name]
     try:
-        return msgspec.convert(kind.prepared(given), kind)
+        request = msgspec.convert(kind.prepared(given, left_out), kind)
     except msgspec.ValidationError as error:
         raise _refused(str(error), kind) from None
+    request.left_out = left_out
+    return request
 
 
 def _decoded(body: bytes) -> dict[str, Any]:
@@ -168,25 +183,33 @@ def _refused(text: str, kind: type[Body]) -> Refusal:
 
 @dataclass(frozen=True)
 class Terms:
-    """Names of fields. `places` are the indexes of the messages in the request, where they differ."""
+    """Names of fields. `places` are the paths of the messages in the request, where they differ. It `continues` a last
+    message of the assistant, where the others begin a new one."""
 
     messages: str
     format: str
     strict: str
     call: str
     effort: str
-    places: list[int] | None = None
+    places: list[str] | None = None
+    continues: bool = False
 
     def message(self, place):
         """The path of the message at this place in the request."""
-        return f"{self.messages}[{place if self.places is None else self.places[place]}]"
+        return f"{self.messages}[{place}]" if self.places is None else self.places[place]
 
 
 CHAT = Terms("messages", "response_format", "tools[].function.strict", "tool_call_id", "reasoning_effort")
 
 
-STREAM_HEADERS = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
+MOST_REPORTED = 1024
+"""Characters of a header, and different ones in the log."""
+SILENT_SECONDS = 5.0
+"""A stream says something at least this often: clients and proxies end connections that are silent for long."""
+_END = object()
 _encode = msgspec.json.Encoder().encode
+_log = logging.getLogger("pie.api")
+_reported = set()
 
 
 def identifier(prefix):
@@ -194,37 +217,79 @@ def identifier(prefix):
     return f"{prefix}_{uuid.uuid4().hex[:24]}"
 
 
-async def send(costs, pieces, form, *, stream):
-    """`form` formats the parts: `whole(pieces, costs)`; in a stream `opening()`, `chunks(piece)`, and
-    `closing(costs)` or `failed(error)`, then `END`.
+class EventForm:
+    """A stream of server-sent events. `SILENCE` is sent while there is nothing to say, `END` at the end.
 
-    The first part is awaited before the answer begins, so that an error before it gets an HTTP status.
+    Subclasses format the parts: `whole(pieces, costs)`; in a stream `opening()`, `chunks(piece)`, and `closing(costs)`
+    or `failed(error)`.
     """
-    first = await anext(pieces)
+
+    TYPE = "text/event-stream; charset=utf-8"
+    SILENCE = b": \n\n"
+    END = b""
+
+    @staticmethod
+    def encode(values):
+        """The bytes of some events, each named after its type if it has one."""
+        return b"".join(map(_event, values))
+
+
+async def send(costs, pieces, form, *, stream, left_out=()):
+    """The answer to a request. A stream begins before its first part, so that its client knows it has been heard."""
+    headers = reported(left_out)
     if stream:
-        return {"headers": STREAM_HEADERS, "body": _stream(costs, first, pieces, form)}
-    rest = [piece async for piece in pieces]
-    return {"headers": {"content-type": "application/json"}, "body": _encode(form.whole([first, *rest], costs))}
+        headers |= {"content-type": form.TYPE, "cache-control": "no-cache"}
+        return {"headers": headers, "body": _stream(costs, pieces, form)}
+    parts = [piece async for piece in pieces]
+    return {"headers": {**headers, "content-type": "application/json"}, "body": _encode(form.whole(parts, costs))}
 
 
-async def _stream(costs, first, pieces, form):
-    async with aclosing(pieces):
-        yield _events([*form.opening(), *form.chunks(first)])
+def reported(left_out):
+    """The header that names the hints of a request that have no effect here. The log names each set of them once."""
+    if not left_out:
+        return {}
+    names = ", ".join(dict.fromkeys(left_out)).encode("ascii", "replace").decode()
+    names = "".join(one if one.isprintable() else "?" for one in names)[:MOST_REPORTED]
+    if names not in _reported and len(_reported) < MOST_REPORTED:
+        _reported.add(names)
+        _log.warning("left out, because they have no effect here: %s", names)
+    return {"x-pie-left-out": names}
+
+
+async def _stream(costs, pieces, form, silent_seconds=None):
+    yield form.encode(form.opening())
+    spoken = _spoken(pieces, SILENT_SECONDS if silent_seconds is None else silent_seconds)
+    async with aclosing(spoken):
         try:
-            async for piece in pieces:
-                if chunks := form.chunks(piece):
-                    yield _events(chunks)
+            async for piece in spoken:
+                if piece is None:
+                    yield form.SILENCE
+                elif chunks := form.chunks(piece):
+                    yield form.encode(chunks)
         except Exception as error:
-            yield _events(form.failed(error))
+            yield form.encode(form.failed(error))
             return
-    yield _events(form.closing(costs)) + form.END
+    yield form.encode(form.closing(costs)) + form.END
 
 
-def _events(values):
-    return b"".join(map(_event, values))
+async def _spoken(pieces, silent_seconds):
+    """The parts, and None whenever the next one takes longer than this."""
+    async with aclosing(pieces):
+        coming = None
+        try:
+            while True:
+                coming = asyncio.ensure_future(anext(pieces, _END))
+                while not (await asyncio.wait((coming,), timeout=silent_seconds))[0]:
+                    yield None
+                if (piece := coming.result()) is _END:
+                    return
+                yield piece
+        finally:
+            if coming is not None:
+                coming.cancel()
+                await asyncio.gather(coming, return_exceptions=True)
 
 
 def _event(value):
-    """A server-sent event, named after its type if it has one."""
     name = b"event: %b\n" % value["type"].encode() if "type" in value else b""
     return name + b"data: " + _encode(value) + b"\n\n"

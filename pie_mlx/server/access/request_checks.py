@@ -28,10 +28,15 @@ def check_page(method: str, field: Callable[[str], str | None], allowed: Collect
     return Refusal(403, "a page of another site may not ask for this: add its origin to [server] allowed_origins\n")
 
 
-def check_token(authorization: str | None, is_token: Callable[[str], bool], name: str) -> Refusal | None:
-    """Refuse HTTP requests without a valid token; `name` describes the token."""
-    kind, _, token = (authorization or "").partition(" ")
-    if kind.lower() == "bearer" and is_token(token):
+TOKEN_HEADERS = ("authorization", "x-api-key")
+"""Where clients send a token: those of Anthropic's interface send it in a header of its own."""
+
+
+def check_token(field: Callable[[str], str | None], is_token: Callable[[str], bool], name: str) -> Refusal | None:
+    """Refuse HTTP requests without a valid token; `field` returns a header, `name` describes the token."""
+    kind, _, token = (field("authorization") or "").partition(" ")
+    key = token if kind.lower() == "bearer" else field("x-api-key")
+    if key and is_token(key):
         return None
     return Refusal(401, f"authentication is on: send 'Authorization: Bearer TOKEN' with {name}\n")
 

@@ -89,7 +89,7 @@ class Guard:
         is_openai = scope["path"].startswith(OPENAI_PATH)
         refusal = self._refusal(scope, headers)
         if refusal is not None:
-            await _answer(refusal, is_openai=is_openai)(scope, receive, send)
+            await _answer(refusal, scope["path"])(scope, receive, send)
             return
         app = self._openai if is_openai else self._app
         await app(scope, receive, _allowing(send, headers.get("origin")))
@@ -101,16 +101,14 @@ class Guard:
         if refusal is None and not is_local:
             refusal = check_host(headers.get("host"), settings.host)
         if refusal is None and settings.authentication and not is_local and scope["path"] != HEALTH_PATH:
-            refusal = check_token(
-                headers.get("authorization"), self._service.authenticator.is_token, "the engine's internal token"
-            )
+            refusal = check_token(headers.get, self._service.authenticator.is_token, "the engine's internal token")
         return refusal
 
 
-def _answer(refusal: Refusal, *, is_openai: bool) -> Response:
+def _answer(refusal: Refusal, path: str) -> Response:
     """The refusal in the form the client expects."""
-    if is_openai:
-        return refused(refusal.status, refusal.text.strip())
+    if path.startswith(OPENAI_PATH):
+        return refused(refusal.status, refusal.text.strip(), path)
     return PlainTextResponse(refusal.text, refusal.status)
 
 

@@ -20,7 +20,7 @@ from pie_mlx.runtime.program.parameters import Input
 from pie_mlx.runtime.program.program import Program, handles_requests
 from pie_mlx.runtime.registry import Launch, Registry, User
 from pie_mlx.server.access.authentication import Authenticator, new_token
-from pie_mlx.server.access.request_checks import check_host, check_page, check_token
+from pie_mlx.server.access.request_checks import TOKEN_HEADERS, check_host, check_page, check_token
 from pie_mlx.server.http.process_app import ProcessApp
 from pie_mlx.server.settings import ServerSettings
 from pie_mlx.server.transport.listener import Listener, bind_tcp, listen
@@ -137,8 +137,8 @@ class _Guard:
         foreign = check_page(scope["method"], headers.get, self.settings.origins)
         refusal = foreign or check_host(headers.get("host"), HOST)
         if refusal is None and self.settings.authentication:
-            refusal = check_token(headers.get("authorization"), self.is_token, "the daemon's token")
-            others = [(name, value) for name, value in scope["headers"] if name != b"authorization"]
+            refusal = check_token(headers.get, self.is_token, "the daemon's token")
+            others = [(name, value) for name, value in scope["headers"] if name.decode("latin-1") not in TOKEN_HEADERS]
             scope = {**scope, "headers": others}
         if refusal is None:
             await self.app(scope, receive, send)

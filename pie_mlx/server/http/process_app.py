@@ -94,7 +94,7 @@ class ProcessApp:
         if scope["type"] != "http":
             return
         if len(self._pending) >= self._at_once:  # before reading anything
-            await refused(503, "too many requests at once: try again later")(scope, receive, send)
+            await refused(503, "too many requests at once: try again later", scope["path"])(scope, receive, send)
             return
         pending = _PendingRequest()
         self._pending.add(pending)
@@ -114,7 +114,7 @@ class ProcessApp:
         try:
             await self._read_body(pending, scope, receive)
         except _RefusedError as error:
-            await self._refuse_and_drain(refused(error.status, error.text), scope, receive, send)
+            await self._refuse_and_drain(refused(error.status, error.text, scope["path"]), scope, receive, send)
             return
         await self._turns.turn()
         body, pending.body = bytes(pending.body), bytearray()
@@ -188,7 +188,7 @@ class ProcessApp:
         except _UnreadError:
             _give_up(exchange, launching, f"the client has read nothing for {self._patience_seconds:g} s")
         except PieError as error:
-            await refused(503, error.message)(scope, receive, send)
+            await refused(503, error.message, scope["path"])(scope, receive, send)
         finally:
             leaving.cancel()
 
@@ -197,7 +197,7 @@ class ProcessApp:
         try:
             status, headers = await exchange.head()
         except Exception as error:
-            await _unanswered(error)(scope, receive, send)
+            await _unanswered(error, scope["path"])(scope, receive, send)
             return
         raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
         await send({"type": "http.response.start", "status": status, "headers": raw})
@@ -239,7 +239,7 @@ def _request(scope: Scope, body: bytes) -> HttpRequest:
     return HttpRequest(scope["method"], scope["path"], query, headers, body)
 
 
-def _unanswered(error: Exception) -> JSONResponse:
+def _unanswered(error: Exception, path: str) -> JSONResponse:
     """The answer for a process that ended without one.
 
     If the process was terminated, it is not an error of its program; after a deliberate termination, OpenAI clients are
@@ -247,8 +247,8 @@ def _unanswered(error: Exception) -> JSONResponse:
     """
     told = _told(error)
     if not isinstance(error, ProcessCancelledError) or str(error) not in (SIGNAL, STOPPED):
-        return refused(500, f"{type(error).__name__}: {told}")
-    answer = refused(503, f"the request was not answered: {told}")
+        return refused(500, f"{type(error).__name__}: {told}", path)
+    answer = refused(503, f"the request was not answered: {told}", path)
     if str(error) == SIGNAL:
         answer.headers["x-should-retry"] = "false"
     return answer

@@ -1,8 +1,11 @@
-"""pie-tiny behind a server, and the official `openai` client that asks it."""
+"""pie-tiny behind a server, and the official clients that ask it."""
 
+import json
 import queue
+import urllib.request
 from functools import partial
 
+import anthropic
 import openai
 import pytest
 
@@ -73,6 +76,27 @@ def server(tmp_path_factory):
 def client(server):
     with openai.OpenAI(base_url=f"{server.http}/v1", api_key="any", max_retries=0) as connected:
         yield connected
+
+
+@pytest.fixture(scope="package")
+def claude(server):
+    with anthropic.Anthropic(base_url=server.http, api_key="any", max_retries=0) as connected:
+        yield connected
+
+
+@pytest.fixture(scope="package")
+def post(server):
+    """The JSON objects of an answer as they are sent: one, or those of a stream, without comments."""
+
+    def send(path, body):
+        request = urllib.request.Request(f"{server.http}{path}", json.dumps(body).encode())
+        with urllib.request.urlopen(request) as answer:
+            lines = answer.read().decode().splitlines()
+            if answer.headers["content-type"].startswith("text/event-stream"):
+                lines = [line.removeprefix("data: ") for line in lines if line.startswith("data: {")]
+        return [json.loads(line) for line in lines]
+
+    return send
 
 
 @pytest.fixture
