@@ -137,6 +137,9 @@ class DrawnBody(Body):
 class Request(DrawnBody):
     """The fields of both completions."""
 
+    HINTS: ClassVar[frozenset[str]] = frozenset(
+        {"prediction", "prompt_cache_options", "prompt_cache_retention", "service_tier", "store", "verbosity"}
+    )
     NEUTRAL: ClassVar[dict[str, tuple[Any, ...]]] = {
         "audio": (),
         "best_of": (1,),
@@ -145,13 +148,11 @@ class Request(DrawnBody):
         "functions": (),
         "logit_bias": ({},),
         "modalities": (["text"],),
-        "prediction": (),
         "presence_penalty": (0,),
         "reasoning_effort": (),
         "service_tier": ("auto", "default"),
         "store": (False,),
         "suffix": ("",),
-        "verbosity": (),
         "web_search_options": (),
     }
     # Fields of earlier versions of the interface, of vLLM and of Ollama.

@@ -20,6 +20,8 @@ POSTS = {
     "/v1/messages": messages.answer,
     "/v1/messages/count_tokens": messages.count,
     "/v1/responses": responses.answer,
+    "/v1/responses/compact": responses.compact,
+    "/v1/responses/input_tokens": responses.count,
 }
 STARTED = int(time.time())
 

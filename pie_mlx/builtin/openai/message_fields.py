@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import msgspec
 from fields import StopText, Whole
 from msgspec import Meta
-from wire import Body, Refusal, Strict, without_nulls
+from wire import Body, Refusal, Strict, leave_out_tools, without_nulls
 
 BILLING = "x-anthropic-billing-header:"
 """Begins a text that Claude Code puts first into the system prompt. It is for a bill, and differs between sessions."""
@@ -150,16 +150,6 @@ class MessageRequest(Body, kw_only=True):
         if isinstance(given.get("thinking"), dict) and "budget_tokens" in given["thinking"]:
             left_out.append("thinking.budget_tokens")
         return given
-
-
-def leave_out_tools(given: dict[str, Any], left_out: list[str], kept: set[str]) -> None:
-    """Leave out tools of other types than those `kept`: no one here could run them, so that none are called."""
-    tools = given.get("tools")
-    if not isinstance(tools, list):
-        return
-    known = [not isinstance(tool, dict) or tool.get("type", "custom") in kept for tool in tools]
-    left_out += [f"tools[{i}] ({tools[i].get('name') or tools[i]['type']})" for i, one in enumerate(known) if not one]
-    given["tools"] = [tool for tool, is_known in zip(tools, known, strict=True) if is_known]
 
 
 def _leave_out_edits(given: dict[str, Any], left_out: list[str]) -> None:

@@ -5,9 +5,10 @@ from typing import Annotated, Any, ClassVar, Literal
 import msgspec
 from fields import AnyObject, DrawnBody, Effort, PlainText, Schema, Whole
 from msgspec import Meta
-from wire import Strict
+from wire import Body, Strict, leave_out_tools, without_nulls
 
 LOGPROBS = "message.output_text.logprobs"
+EXTRAS = {"reasoning": {"generate_summary", "summary"}, "text": {"verbosity"}}
 
 
 class InputText(Strict, tag="input_text"):
@@ -30,9 +31,10 @@ Content = str | list[InputText | OutputText | RefusedText]
 
 
 class Item(Strict):
-    """`id` and `status` are those of an earlier response, and are ignored."""
+    """`id`, `status` and `phase` are those of an earlier response, and are ignored."""
 
     id: str | None = None
+    phase: str | None = None
     status: Literal["in_progress", "completed", "incomplete"] | None = None
 
 
@@ -60,6 +62,7 @@ class Reasoning(Item, tag="reasoning"):
 
     summary: list[Any] = []
     content: list[Any] = []
+    encrypted_content: str | None = None
 
 
 class FunctionTool(Strict, tag="function"):
@@ -90,6 +93,8 @@ class ReasoningOptions(Strict, frozen=True):
 class ResponseRequest(DrawnBody, kw_only=True):
     """`store` is accepted and ignored: nothing is kept."""
 
+    LABELS: ClassVar[frozenset[str]] = Body.LABELS | {"client_metadata"}
+    HINTS: ClassVar[frozenset[str]] = frozenset({"prompt_cache_options", "prompt_cache_retention", "service_tier"})
     NEUTRAL: ClassVar[dict[str, tuple[Any, ...]]] = {
         "background": (False,),
         "context_management": ([],),
@@ -112,7 +117,6 @@ class ResponseRequest(DrawnBody, kw_only=True):
         "truncation": "leave it out, for an input that is too long is refused",
     }
     ADVICE: ClassVar[dict[str, str]] = {
-        r"include\[\d+\]": f"there is {LOGPROBS} only: leave it out",
         r"input\[\d+\]\.(content|output)\[\d+\]\.type": "only text is read, as input_text or output_text",
         r"input\[\d+\]\.type": "send message, function_call, function_call_output or reasoning, for nothing is kept",
         r"tool_choice\.type": "name one function, or offer no others than those that may be called",
@@ -136,22 +140,30 @@ class ResponseRequest(DrawnBody, kw_only=True):
     @classmethod
     def prepared(cls, given: dict[str, Any], left_out: list[str]) -> dict[str, Any]:
         """Fill in items as clients keep them: with nulls, and messages without a type."""
-        given = {name: _without_nulls(value) for name, value in given.items()}
+        given = {name: without_nulls(value) for name, value in given.items()}
         if isinstance(given.get("input"), list):
             given["input"] = [_item(item) for item in given["input"]]
+        if given.get("tool_choice", "auto") in ("auto", "none"):
+            leave_out_tools(given, left_out, {"function"})
+        _leave_out_extras(given, left_out)
         return given
+
+
+def _leave_out_extras(given: dict[str, Any], left_out: list[str]) -> None:
+    """What a client may ask for on top of the answer, and how wordy it would like the answer to be."""
+    for name, fields in EXTRAS.items():
+        options = given.get(name)
+        if isinstance(options, dict):
+            left_out += [f"{name}.{field}" for field in options if field in fields]
+            given[name] = {field: value for field, value in options.items() if field not in fields}
+    include = given.get("include")
+    if isinstance(include, list):
+        left_out += [f"include ({name})" for name in include if isinstance(name, str) and name != LOGPROBS]
+        given["include"] = [name for name in include if name == LOGPROBS or not isinstance(name, str)]
 
 
 def _item(item: Any) -> Any:
     if not isinstance(item, dict):
         return item
-    kept = {name: _parts(value) for name, value in item.items() if value is not None}
+    kept = {name: without_nulls(value) for name, value in item.items() if value is not None}
     return {"type": "message", **kept} if "role" in kept else kept
-
-
-def _parts(value: Any) -> Any:
-    return [_without_nulls(part) for part in value] if isinstance(value, list) else value
-
-
-def _without_nulls(value: Any) -> Any:
-    return {name: one for name, one in value.items() if one is not None} if isinstance(value, dict) else value

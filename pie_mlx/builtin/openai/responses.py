@@ -20,7 +20,7 @@ from fields import (
     ToolCall,
     User,
 )
-from prompts import begin_replies, plain_text
+from prompts import begin_replies, plain_text, prepared
 from response_fields import (
     LOGPROBS,
     FlatSchemaFormat,
@@ -31,7 +31,7 @@ from response_fields import (
     ResponseRequest,
 )
 from response_output import Output
-from wire import EventForm, Refusal, Terms, identifier, read_body, refusal_of, send
+from wire import EventForm, Refusal, Terms, identifier, read_body, refusal_of, reported, send
 
 ROLES = {"assistant": Assistant, "developer": Developer, "system": System, "user": User}
 
@@ -48,7 +48,7 @@ def chat_of(request):
         tool_choice=_choice(request.tool_choice),
         parallel_tool_calls=request.parallel_tool_calls,
         response_format=_format(request.text.format),
-        logprobs=bool(request.include),
+        logprobs=LOGPROBS in request.include,
         top_logprobs=request.top_logprobs,
         reasoning_effort=request.reasoning.effort,
         chat_template_kwargs=request.chat_template_kwargs,
@@ -198,3 +198,17 @@ async def answer(body):
     model, costs, pieces = await begin_replies(chat, len(body), terms)
     form = ResponseForm(request, model)
     return await send(costs, pieces, form, stream=request.stream, left_out=request.left_out)
+
+
+async def count(body):
+    """Count the tokens of a request."""
+    request = await read_body(body, ResponseRequest)
+    chat, terms = chat_of(request)
+    _, context = await prepared(chat, len(body), terms)
+    counted = {"object": "response.input_tokens", "input_tokens": len(context.buffer())}
+    return {"headers": reported(request.left_out), "body": counted}
+
+
+async def compact(body):
+    """Nothing is kept that could be compacted, and nothing is written in a form that only a server reads."""
+    raise Refusal(404, "/v1/responses/compact: ask for a summary with POST /v1/responses, and send it as input")

@@ -111,6 +111,16 @@ class Body(Strict, dict=True):
         return given
 
 
+def leave_out_tools(given: dict[str, Any], left_out: list[str], kept: set[str]) -> None:
+    """Leave out tools of other types than those `kept`: no one here could run them, so that none are called."""
+    tools = given.get("tools")
+    if not isinstance(tools, list):
+        return
+    known = [not isinstance(tool, dict) or tool.get("type", "custom") in kept for tool in tools]
+    left_out += [f"tools[{i}] ({tools[i].get('name') or tools[i]['type']})" for i, one in enumerate(known) if not one]
+    given["tools"] = [tool for tool, is_known in zip(tools, known, strict=True) if is_known]
+
+
 async def read_body(body: bytes, kind: type[Body]) -> Any:
     """The body as `kind`. Raises Refusal that names the field."""
     return read_fields(body, kind) if len(body) <= SHORT_BYTES else await asyncio.to_thread(read_fields, body, kind)

@@ -7,6 +7,7 @@ import jsonschema
 import openai
 import pydantic
 import pytest
+from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
 from pie_mlx.events import PassCompleted
 from tests.server.http.openai.conftest import HELLO, MODEL, WEATHER, TinyServer
@@ -41,6 +42,15 @@ def test_a_chat_is_answered_with_usage_and_timings(ask):
     assert answer.usage.total_tokens == answer.usage.prompt_tokens + answer.usage.completion_tokens
     assert answer.timings["prompt_n"] == answer.usage.prompt_tokens
     assert answer.model == MODEL
+
+
+@pytest.mark.parametrize("max_tokens", [3, 60])
+def test_whole_and_streamed_chats_are_of_the_published_types(post, max_tokens):
+    body = {"model": MODEL, "messages": IN_PARIS, "tools": [WEATHER], "temperature": 0, "max_tokens": max_tokens}
+    (whole,) = post("/v1/chat/completions", body)
+    pydantic.TypeAdapter(ChatCompletion).validate_python(whole)
+    for chunk in post("/v1/chat/completions", {**body, "stream": True, "stream_options": {"include_usage": True}}):
+        pydantic.TypeAdapter(ChatCompletionChunk).validate_python(chunk)
 
 
 def test_a_stream_says_the_same_in_pieces(ask):

@@ -31,7 +31,6 @@ ENDLESS = {"type": "json_schema", "json_schema": {"name": "flags", "strict": Tru
         ({"presence_penalty": 0.5}, "presence_penalty"),
         ({"modalities": ["text", "audio"]}, "modalities"),
         ({"audio": {"voice": "ash", "format": "mp3"}}, "audio"),
-        ({"store": True}, "store"),
         ({"temperature": 3}, "temperature"),
         ({"top_p": 1.5}, "top_p"),
         ({"max_tokens": 0}, "max_tokens"),
@@ -69,6 +68,19 @@ def test_an_unknown_field_is_refused_by_its_name_whatever_that_is(ask, name):
 def test_fields_that_ask_for_nothing_are_accepted(ask):
     neutral = {"frequency_penalty": 0, "logit_bias": {}, "modalities": ["text"], "store": False, "user": "ada"}
     assert ask(**neutral, metadata={"run": "7"}, extra_body={"top_k": 1, "min_p": 0.1, "suffix": None}).choices
+
+
+def test_a_hint_that_has_no_effect_is_left_out_and_reported(client):
+    hints = {"store": True, "service_tier": "flex", "verbosity": "low"}
+    answer = client.chat.completions.with_raw_response.create(model=MODEL, messages=HELLO, max_tokens=1, **hints)
+    assert set(answer.headers["x-pie-left-out"].split(", ")) == set(hints)
+
+
+def test_hints_are_named_in_the_log_once(client, caplog):
+    for _ in range(2):
+        client.chat.completions.create(model=MODEL, messages=HELLO, max_tokens=1, prompt_cache_retention="24h")
+    (entry,) = caplog.records
+    assert entry.getMessage() == "left out, because they have no effect here: prompt_cache_retention"
 
 
 def test_a_top_k_or_limit_beyond_everything_is_none(ask):  # L1, G4

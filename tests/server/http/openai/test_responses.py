@@ -7,6 +7,8 @@ import jsonschema
 import openai
 import pydantic
 import pytest
+from openai.types.responses import Response, ResponseStreamEvent
+from pydantic import TypeAdapter
 
 from tests.server.http.openai.conftest import MODEL, WEATHER
 
@@ -246,10 +248,7 @@ def test_fields_that_ask_for_nothing_are_accepted(respond):
         ({"prompt": {"id": "pmpt_1"}}, "prompt", "write it as instructions and input"),
         ({"background": True}, "background", "set stream"),
         ({"truncation": "auto"}, "truncation", "leave it out"),
-        ({"include": ["reasoning.encrypted_content"]}, "include[0]", "leave it out"),
-        ({"reasoning": {"summary": "auto"}}, "reasoning.summary", "leave it out"),
-        ({"text": {"verbosity": "low"}}, "text.verbosity", "leave it out"),
-        ({"tools": [{"type": "web_search"}]}, "tools[0].type", "offer functions"),
+        ({"tools": [{"type": "web_search"}], "tool_choice": "required"}, "tools[0].type", "offer functions"),
         ({"tool_choice": "required"}, "tool_choice", "there are no tools"),
         ({"tool_choice": {"type": "allowed_tools", "mode": "auto", "tools": []}}, "tool_choice.type", "name one"),
         ({"top_logprobs": 2}, "top_logprobs", LOGPROBS),
@@ -269,6 +268,67 @@ def test_what_is_not_supported_is_refused_by_name(respond, fields, param, advice
         respond(**{"input": "Hello", **fields})
     assert refused.value.body["param"] == param
     assert advice in refused.value.body["message"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "left_out"),
+    [
+        ({"extra_body": {"client_metadata": {"turn": "1"}}, "prompt_cache_key": "a", "user": "ada"}, None),
+        ({"include": ["reasoning.encrypted_content"]}, "include (reasoning.encrypted_content)"),
+        ({"reasoning": {"summary": "auto"}}, "reasoning.summary"),
+        ({"text": {"verbosity": "low"}}, "text.verbosity"),
+        ({"service_tier": "priority", "prompt_cache_retention": "24h"}, "service_tier, prompt_cache_retention"),
+        ({"tools": [TOOL, {"type": "web_search"}]}, "tools[1] (web_search)"),
+        ({"tools": [{"type": "namespace", "name": "agents", "tools": [TOOL]}]}, "tools[0] (agents)"),
+        ({"tools": [{"type": "local_shell"}], "tool_choice": "none"}, "tools[0] (local_shell)"),
+    ],
+)
+def test_a_hint_that_has_no_effect_is_left_out_and_reported(client, fields, left_out):
+    create = client.responses.with_raw_response.create
+    answer = create(model=MODEL, input="Hello", max_output_tokens=1, **fields)
+    assert answer.headers.get("x-pie-left-out") == left_out
+
+
+def test_what_codex_sends_is_answered_on_every_turn(client, called):
+    codex = {
+        "instructions": HELPER,
+        "tools": [TOOL, {"type": "web_search", "external_web_access": False}],
+        "tool_choice": "auto",
+        "parallel_tool_calls": True,
+        "reasoning": {"effort": "medium", "summary": "auto"},
+        "store": False,
+        "include": ["reasoning.encrypted_content"],
+        "prompt_cache_key": "01a21937",
+        "client_metadata": {"session_id": "01a21937"},
+    }
+    asked = {**IN_PARIS, "type": "message", "id": "msg_1"}
+    (call,) = [item.model_dump() for item in called.output]
+    thought = {"type": "reasoning", "summary": [], "content": None, "encrypted_content": None}
+    result = {"type": "function_call_output", "call_id": call["call_id"], "output": "21 degrees"}
+    for turns in ([asked], [asked, thought, call, result]):
+        stream = client.post("/responses", body={"model": MODEL, "input": turns, **codex, "stream": True}, cast_to=str)
+        assert "event: response.completed" in stream
+
+
+def test_tokens_of_an_input_are_counted(client, called, post):
+    options = {"input": [IN_PARIS], "instructions": HELPER, "tools": [TOOL]}
+    counted = client.responses.input_tokens.count(model=MODEL, **options)
+    assert (counted.object, counted.input_tokens) == ("response.input_tokens", called.usage.input_tokens)
+
+
+def test_a_conversation_is_not_compacted_here(client):
+    with pytest.raises(openai.NotFoundError, match="ask for a summary with POST /v1/responses"):
+        client.responses.compact(model=MODEL, input="Hello")
+
+
+@pytest.mark.parametrize("max_output_tokens", [3, 60])
+def test_whole_and_streamed_responses_are_of_the_published_types(post, max_output_tokens):
+    body = {"model": MODEL, "input": [IN_PARIS], "instructions": HELPER, "tools": [TOOL], "temperature": 0}
+    body["max_output_tokens"] = max_output_tokens
+    (whole,) = post("/v1/responses", body)
+    TypeAdapter(Response).validate_python(whole)
+    for event in post("/v1/responses", {**body, "stream": True}):
+        TypeAdapter(ResponseStreamEvent).validate_python(event)
 
 
 def test_an_unknown_model_is_not_found(respond):
