@@ -5,13 +5,15 @@ import codecs
 import functools
 import time
 import uuid
+from contextlib import aclosing
 from functools import partial
 
-from choices import Choice, Costs, replies, sampling_of
+from choices import Choice, Costs, Piece, replies, sampling_of
 from decoding import Decoded, StopTexts, Vocabulary
 from fields import ChatRequest, CompletionRequest
 from inferlet import Context, runtime
 from prompts import Rules, begin_replies, checked_length, encoded, load_model
+from scores import prompt_entries
 from wire import CHAT, SHORT_BYTES, EventForm, Refusal, error_object, identifier, read_body, send
 
 MOST_CHOICES = 1024
@@ -124,20 +126,48 @@ def _tool_call(call):
 async def answer_text(body):
     """Answer one request. Raises Refusal, and the engine's errors."""
     request = await read_body(body, CompletionRequest)
-    if request.echo and request.logprobs is not None:
-        raise Refusal(400, "echo: not together with logprobs", param="echo")
+    if request.max_tokens == 0 and not request.echo:
+        raise Refusal(400, "max_tokens: without echo, at least 1", param="max_tokens")
+    model, costs, pieces, echoes = await begin_texts(request, len(body))
+    form = TextForm(request, model, echoes)
+    return await send(costs, pieces, form, stream=request.stream, left_out=request.left_out)
+
+
+async def begin_texts(request, size):
+    """The model, the costs, the parts and the echoes of the replies to a CompletionRequest of `size` bytes.
+
+    Raises Refusal, and the engine's errors.
+    """
     model = load_model(request.model)
     count = len(_prompts(request.prompt)) * request.n
     if count > MOST_CHOICES:
         raise Refusal(400, f"prompt: {count:,} answers, at most {MOST_CHOICES:,} at once", param="prompt")
-    if len(body) > SHORT_BYTES:
+    if size > SHORT_BYTES:
         prompts, echoes = await asyncio.to_thread(_prepare, request, model)
     else:
         prompts, echoes = _prepare(request, model)
-    costs = Costs(sum(len(prompt.buffer()) for prompt in prompts))
-    pieces = replies(prompts, request.n, costs, partial(_choice, request))
-    form = TextForm(request, model, echoes)
-    return await send(costs, pieces, form, stream=request.stream, left_out=request.left_out)
+    costs = Costs(sum(len(prompt.buffer()) for prompt in prompts), model.info.page_size)
+    if request.max_tokens != 0 and (request.logprobs is None or not request.echo):
+        return model, costs, replies(prompts, request.n, costs, partial(_choice, request)), echoes
+    return model, costs, _echoed(request, prompts, echoes, costs), [""] * len(echoes)
+
+
+async def _echoed(request, prompts, echoes, costs):
+    """The parts of replies that begin with their prompts, with the log-probabilities of those where they are asked."""
+    entries = [[] for _ in prompts]
+    if request.logprobs is not None:
+        tokens = [prompt.buffer() for prompt in prompts]
+        entries = await prompt_entries(prompts[0].model, tokens, request.logprobs)
+    for index, echo in enumerate(echoes):
+        yield Piece(index, echo, entries=entries[index // request.n])
+    if request.max_tokens:
+        async with aclosing(replies(prompts, request.n, costs, partial(_choice, request))) as pieces:
+            async for piece in pieces:
+                yield piece
+        return
+    costs.choices = [_choice(request, prompts[index // request.n], index) for index in range(len(echoes))]
+    for index in range(len(echoes)):
+        yield Piece(index, finish="length")
 
 
 def _prepare(request, model):
@@ -227,6 +257,10 @@ class TextForm(CompletionForm):
         return {
             "tokens": [entry["token"] for entry in entries],
             "token_logprobs": [entry["logprob"] for entry in entries],
-            "top_logprobs": [{top["token"]: top["logprob"] for top in e["top_logprobs"]} for e in entries],
+            "top_logprobs": [_likely(entry["top_logprobs"]) for entry in entries],
             "text_offset": offsets,
         }
+
+
+def _likely(entries):
+    return None if entries is None else {entry["token"]: entry["logprob"] for entry in entries}

@@ -41,6 +41,8 @@ class ReplyDecoder:
         self._calls = tools.Decoder(model, schemas) if formats.tools or formats.channels else None
         self.thinks = formats.reasoning is not None and formats.reasoning.opened_by_cue
         self._was_plain = False
+        # Blanks before and between calls are no content. They wait for the text that makes them some.
+        self._blanks, self._holds_blanks, self._called = "", self._offers, False
         self._unfed = []
         self._reply = []
 
@@ -55,6 +57,7 @@ class ReplyDecoder:
         if not (is_plain and self._was_plain):
             self._feed_others(said)
         self._was_plain = is_plain
+        said.text = self._without_blanks(said)
         return said
 
     def finish(self, *, is_cut=False):
@@ -64,7 +67,19 @@ class ReplyDecoder:
         self._add_others(said, lambda decoder: decoder.finish())
         calls = self._unfinished(held.text) if is_cut and self._offers else None
         said.add(held if calls is None else Decoded(calls=calls))
+        said.text = self._without_blanks(said)
+        if calls is None and not self._called:
+            said.text += self._blanks
         return said
+
+    def _without_blanks(self, said):
+        """The text of these tokens that is content for certain."""
+        text = self._blanks + said.text
+        is_blank = self._holds_blanks and not text.strip()
+        self._blanks = text if is_blank else ""
+        self._called = self._called or bool(said.calls)
+        self._holds_blanks = is_blank or bool(said.calls)
+        return "" if is_blank else text
 
     def _unfinished(self, text):
         """The calls in which the reply ended, with `text` held back; None if it ended outside a call."""
@@ -263,9 +278,12 @@ class Vocabulary:
 
 
 def logprob_entry(vocabulary, token, logprob, distribution):
-    """The entry of a drawn token, with the most likely ones if they were requested."""
+    """The entry of a token, with the most likely ones if they were requested. If it is one of them, the numbers are the
+    same: harnesses find out so whether it was the most likely."""
     likely = zip(*distribution, strict=True) if distribution else ()
-    top = [vocabulary.entry(other, math.log(share)) for other, share in likely if share > 0]
+    top = [
+        vocabulary.entry(other, logprob if other == token else math.log(share)) for other, share in likely if share > 0
+    ]
     return {**vocabulary.entry(token, logprob), "top_logprobs": top}
 
 

@@ -2,8 +2,9 @@
 
 from typing import Annotated, Any, ClassVar, Literal
 
+import msgspec
 from msgspec import Meta
-from wire import Body, Strict
+from wire import Body, Strict, without_nulls
 
 Whole = Annotated[int, Meta(ge=1)]
 Share = Annotated[float, Meta(ge=0, le=1)]
@@ -12,7 +13,14 @@ Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
 
 
 class Text(Strict, tag="text"):
+    """`cache_control`, as other vendors have it, is ignored: all that was computed is found again."""
+
     text: str
+    cache_control: Any = None
+
+
+class RefusedText(Strict, tag="refusal"):
+    text: str = msgspec.field(name="refusal")
 
 
 Content = str | list[Text]
@@ -23,6 +31,7 @@ class Turn(Strict):
 
     content: Content
     name: str | None = None
+    cache_control: Any = None
 
 
 class System(Turn, tag="system", tag_field="role"):
@@ -52,7 +61,7 @@ class ToolCall(Strict):
 class Assistant(Turn, tag="assistant", tag_field="role"):
     """`reasoning_content` may come back with a message; templates omit the reasoning of earlier turns."""
 
-    content: Content | None = None
+    content: str | list[Text | RefusedText] | None = None
     reasoning_content: str | None = None
     tool_calls: list[ToolCall] | None = None
     refusal: str | None = None
@@ -67,6 +76,7 @@ class Tool(Strict, tag="tool", tag_field="role"):
     content: Content
     tool_call_id: str
     name: str | None = None
+    cache_control: Any = None
 
 
 Message = System | Developer | User | Assistant | Tool
@@ -82,6 +92,7 @@ class Function(Strict):
 class OfferedTool(Strict):
     type: Literal["function"]
     function: Function
+    cache_control: Any = None
 
 
 class NamedFunction(Strict):
@@ -188,9 +199,24 @@ class ChatRequest(Request, kw_only=True):
     reasoning_effort: Effort | None = None
     chat_template_kwargs: dict[str, Any] = {}
 
+    @classmethod
+    def prepared(cls, given: dict[str, Any], left_out: list[str]) -> dict[str, Any]:
+        """Messages without the null fields of other vendors."""
+        if isinstance(given.get("messages"), list):
+            given["messages"] = [_without_nulls(message) for message in given["messages"]]
+        return given
+
+
+def _without_nulls(message: Any) -> Any:
+    kept = without_nulls(message)
+    for name in ("content", "tool_calls") if isinstance(kept, dict) else ():
+        if isinstance(kept.get(name), list):
+            kept[name] = without_nulls(kept[name])
+    return kept
+
 
 class CompletionRequest(Request, kw_only=True):
     prompt: str | list[str | int | list[int]]
     echo: bool = False
     logprobs: Annotated[int, Meta(ge=0, le=5)] | None = None
-    max_tokens: Whole | None = 16
+    max_tokens: Annotated[int, Meta(ge=0)] | None = 16

@@ -68,8 +68,18 @@ def _write(context, message):
             context.user(plain_text(content))
         case Assistant():
             text = plain_text(message.content or message.refusal or "")
-            calls = [(call.function.name, call.function.arguments) for call in message.tool_calls or []]
+            made = [call.function for call in message.tool_calls or []]
+            calls = [(call.name, _arguments(call.arguments)) for call in made]
             context.assistant(text, calls)
+
+
+def _arguments(text):
+    """Arguments as an object, which templates write: those that were cut short become a text in one."""
+    try:
+        found = msgspec.json.decode(text or "{}")
+    except (msgspec.DecodeError, RecursionError):
+        found = None
+    return text if isinstance(found, dict) else json.dumps({"arguments": text})
 
 
 def _write_system(context, text):

@@ -2,8 +2,7 @@
 
 from typing import Annotated, Any, ClassVar, Literal
 
-import msgspec
-from fields import AnyObject, DrawnBody, Effort, PlainText, Schema, Whole
+from fields import AnyObject, DrawnBody, Effort, PlainText, RefusedText, Schema, Whole
 from msgspec import Meta
 from wire import Body, Strict, leave_out_tools, without_nulls
 
@@ -21,10 +20,6 @@ class OutputText(Strict, tag="output_text"):
     text: str
     annotations: Annotated[list[Any], Meta(max_length=0)] = []
     logprobs: list[Any] = []
-
-
-class RefusedText(Strict, tag="refusal"):
-    text: str = msgspec.field(name="refusal")
 
 
 Content = str | list[InputText | OutputText | RefusedText]

@@ -1,17 +1,20 @@
 """Messages are written into a context in an order that the model understands."""
 
+import json
+
 import msgspec
 import pytest
 
+from pie_mlx.errors import TemplateError
 from pie_mlx.runtime.engine import Engine
 from pie_mlx.sdk import Context, Model, runtime
 
 USER = {"role": "user", "content": "How is it in Oslo, and in Rome?"}
 
 
-def calling(*calls):
+def calling(*calls, arguments="{}"):
     """An assistant that calls tools, each given by its id and name."""
-    made = [{"id": call, "function": {"name": name, "arguments": "{}"}} for call, name in calls]
+    made = [{"id": call, "function": {"name": name, "arguments": arguments}} for call, name in calls]
     return {"role": "assistant", "tool_calls": made}
 
 
@@ -76,3 +79,34 @@ async def test_a_result_of_no_call_is_refused(written, wrong, message):
         await written(*ASKED, result("a", "cold"), wrong)
     assert str(refused.value) == message
     assert refused.value.param == f"messages[3].{'name' if 'name' in wrong else 'tool_call_id'}"
+
+
+@pytest.mark.parametrize("arguments", ['{"city": "Os', "Oslo", '["Oslo"]', "[" * 2000])
+async def test_arguments_that_were_cut_short_are_taken_back_as_a_text(written, arguments):
+    text = await written(USER, calling(("a", "weather"), arguments=arguments), result("a", "not JSON"))
+    assert json.dumps({"arguments": arguments}) in text
+
+
+async def test_a_call_without_arguments_is_taken_back(written):
+    assert "weather" in await written(USER, calling(("a", "weather"), arguments=""), result("a", "cold"))
+
+
+def test_what_has_no_place_as_a_system_message_is_said_by_the_user(openai_module):
+    class Strict:
+        """A context whose template takes a system message first only."""
+
+        def __init__(self):
+            self.turns = []
+
+        def system(self, text):
+            if self.turns:
+                raise TemplateError("no place for a system message after the first turn")
+            self.turns.append(("system", text))
+
+        def user(self, text):
+            self.turns.append(("user", text))
+
+    context, write = Strict(), openai_module("prompts")._write_system
+    write(context, "Be kind.")
+    write(context, "Be brief.")
+    assert context.turns == [("system", "Be kind."), ("user", "Be brief.")]

@@ -48,6 +48,20 @@ async def test_a_call_is_no_text(spoken):
     assert await spoken(f"I see. {CALL}", [SCHEMA]) == ["I see. ", "", [["weather", '{"city":"Paris"}']]]
 
 
+@pytest.mark.parametrize("text", [f"\n{CALL}\n{CALL}\n", f"{CALL} \n\n{CALL}"])
+async def test_blanks_around_calls_are_no_text(spoken, text):
+    assert await spoken(text, [SCHEMA]) == ["", "", [["weather", '{"city":"Paris"}']] * 2]
+
+
+@pytest.mark.parametrize("text", ["\n\n", "\n\nHello", " Hello\n\nAnna \n"])
+async def test_blanks_of_a_reply_that_calls_nothing_are_text(spoken, text):
+    assert await spoken(text, [SCHEMA]) == [text, "", []]
+
+
+async def test_text_behind_a_call_is_text(spoken):
+    assert (await spoken(f"{CALL}\nThat is all.", [SCHEMA]))[0] == "\nThat is all."
+
+
 async def test_a_call_nobody_offered_is_not_lost(spoken):
     text, _, calls = await spoken(CALL, [])
     assert (text, calls) == ('{"name": "weather", "arguments": {"city":"Paris"}}', [])

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.timeout(60)
 
 HELPER = {"role": "system", "content": "You are a helpful assistant."}
 IN_PARIS = [HELPER, {"role": "user", "content": "What is the weather in Paris?"}]
+IN_TWO_CITIES = [HELPER, {"role": "user", "content": "What is the weather in Paris? What is the weather in Rome?"}]
 PERSON = {
     "type": "object",
     "properties": {"name": {"type": "string", "maxLength": 8}, "age": {"type": "integer", "minimum": 0, "maximum": 99}},
@@ -148,6 +149,47 @@ def test_a_required_call_is_made_whatever_is_drawn(ask, choice, seed):
         jsonschema.validate(json.loads(call.function.arguments), WEATHER["function"]["parameters"])
 
 
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("max_tokens", [8, 200])
+def test_a_tool_that_is_named_is_called_once(ask, stream, max_tokens):
+    choice = {"type": "function", "function": {"name": "weather"}}
+    answer = ask(IN_TWO_CITIES, tools=[WEATHER], tool_choice=choice, max_tokens=max_tokens, stream=stream)
+    parts = [chunk.choices[0] for chunk in answer] if stream else answer.choices
+    text, [call] = said_by(parts)
+    assert (text, parts[-1].finish_reason) == ("", "tool_calls" if max_tokens > 8 else "length")
+    assert '{"city":"Paris"}'.startswith(call.arguments.replace(" ", ""))
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("choice", ["auto", "required"])
+def test_nothing_between_parallel_calls_is_content(ask, stream, choice):
+    answer = ask(IN_TWO_CITIES, tools=[WEATHER], tool_choice=choice, stream=stream)
+    text, calls = said_by([chunk.choices[0] for chunk in answer] if stream else answer.choices)
+    assert (text, len(calls)) == ("", 2)
+
+
+def test_fields_of_other_vendors_are_taken(ask):
+    parts = [{"type": "text", "text": "Hello", "cache_control": {"type": "ephemeral"}, "annotations": None}]
+    call = {"id": "a", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Pa'}, "index": None}
+    refused = {"role": "assistant", "content": [{"type": "refusal", "refusal": "No."}], "reasoning": None}
+    turns = [
+        {"role": "user", "content": parts, "name": None, "cache_control": {"type": "ephemeral"}},
+        {"role": "assistant", "content": None, "tool_calls": [call], "provider_specific_fields": None},
+        {"role": "tool", "tool_call_id": "a", "content": "the arguments are not JSON", "name": None},
+        refused,
+        *HELLO,
+    ]
+    tool = {**WEATHER, "cache_control": {"type": "ephemeral"}}
+    assert ask(turns, tools=[tool]).choices
+
+
+def said_by(parts):
+    """Text and calls of choices or of chunks."""
+    said = [part.message if hasattr(part, "message") else part.delta for part in parts]
+    calls = [call.function for one in said for call in one.tool_calls or []]
+    return "".join(one.content or "" for one in said), calls
+
+
 def test_without_tool_choice_none_no_call_is_made(ask):
     assert ask(IN_PARIS, tools=[WEATHER], tool_choice="none").choices[0].message.tool_calls is None
 
@@ -192,10 +234,8 @@ def test_a_call_or_an_answer_is_whole_whatever_is_drawn(ask, seed):
 
 def said(answer):
     """Text and calls of an answer, or of a stream of one."""
-    whole = hasattr(answer, "choices")
-    parts = [answer.choices[0].message] if whole else [chunk.choices[0].delta for chunk in answer]
-    calls = [call.function for part in parts for call in part.tool_calls or []]
-    return "".join(part.content or "" for part in parts), [(one.name, json.loads(one.arguments)) for one in calls]
+    text, calls = said_by(answer.choices if hasattr(answer, "choices") else [chunk.choices[0] for chunk in answer])
+    return text, [(one.name, json.loads(one.arguments)) for one in calls]
 
 
 def test_a_json_object_is_an_object(ask):
