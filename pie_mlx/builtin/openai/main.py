@@ -1,4 +1,4 @@
-"""The HTTP interfaces of OpenAI and of Anthropic, as a program: a process of its own answers each request.
+"""The HTTP interfaces of OpenAI, Anthropic and Ollama, as a program: a process of its own answers each request.
 
 Copy this directory, change it, and serve it on a port with launch_daemon.
 """
@@ -8,20 +8,22 @@ from datetime import UTC, datetime
 
 import completions
 import messages
+import ollama
 import responses
 import wire
 from inferlet import runtime
 from prompts import load_model
 from wire import Refusal
 
-POSTS = {
-    "/v1/chat/completions": completions.answer_chat,
-    "/v1/completions": completions.answer_text,
-    "/v1/messages": messages.answer,
-    "/v1/messages/count_tokens": messages.count,
-    "/v1/responses": responses.answer,
-    "/v1/responses/compact": responses.compact,
-    "/v1/responses/input_tokens": responses.count,
+ROUTES = {
+    **ollama.ROUTES,
+    "/v1/chat/completions": ("POST", completions.answer_chat),
+    "/v1/completions": ("POST", completions.answer_text),
+    "/v1/messages": ("POST", messages.answer),
+    "/v1/messages/count_tokens": ("POST", messages.count),
+    "/v1/responses": ("POST", responses.answer),
+    "/v1/responses/compact": ("POST", responses.compact),
+    "/v1/responses/input_tokens": ("POST", responses.count),
 }
 STARTED = int(time.time())
 
@@ -36,6 +38,8 @@ async def handle(request):
 
 def _errors(request):
     """The module that writes errors as this client reads them."""
+    if request["path"].startswith("/api/"):
+        return ollama
     is_anthropic = request["path"].startswith("/v1/messages") or "anthropic-version" in request["headers"]
     return messages if is_anthropic else wire
 
@@ -45,12 +49,13 @@ async def _answer(request):
     if path == "/v1/models" or path.startswith("/v1/models/"):
         _expect(method, "GET", path)
         return {"body": _models(path.removeprefix("/v1/models").lstrip("/"))}
-    if path in POSTS:
-        _expect(method, "POST", path)
-        return await POSTS[path](request["body"])
+    if path in ROUTES:
+        wanted, answer = ROUTES[path]
+        _expect(method, wanted, path)
+        return await answer(request["body"])
     if path.startswith("/v1/responses/"):
         raise Refusal(404, f"{path}: nothing is kept: use the answer of POST /v1/responses")
-    raise Refusal(404, f"unknown path {path}: there are /v1/models, {', '.join(POSTS)}")
+    raise Refusal(404, f"unknown path {path}: there are /v1/models, {', '.join(ROUTES)}")
 
 
 def _expect(method, wanted, path):

@@ -22,7 +22,7 @@ from pie_mlx.server.service import Service
 from pie_mlx.server.transport.http_protocol import HEALTH_PATH
 from pie_mlx.server.transport.refusals import Refusal, refused
 
-OPENAI_PATH = "/v1/"
+OPENAI_PATH, OLLAMA_PATH, OWN_PATH = "/v1/", "/api/", "/api/v1/"
 ANSWER_SECONDS = 5.0
 """An engine that does not answer for this long counts as failed."""
 
@@ -74,7 +74,7 @@ def http_app(service: Service) -> ASGIApp:
 class Guard:
     """Refuses foreign pages, rebound names and, with authentication on, requests without a token.
 
-    Requests below OPENAI_PATH go directly to `openai`, to save the layers of `app` for every piece of a stream.
+    Requests to models go directly to `openai`, to save the layers of `app` for every piece of a stream.
     """
 
     def __init__(self, app: ASGIApp, openai: ASGIApp, service: Service) -> None:
@@ -86,12 +86,12 @@ class Guard:
         if scope["type"] != "http":
             return
         headers = Headers(scope=scope)
-        is_openai = scope["path"].startswith(OPENAI_PATH)
+        path = scope["path"]
         refusal = self._refusal(scope, headers)
         if refusal is not None:
-            await _answer(refusal, scope["path"])(scope, receive, send)
+            await _answer(refusal, path)(scope, receive, send)
             return
-        app = self._openai if is_openai else self._app
+        app = self._openai if _is_for_models(path) else self._app
         await app(scope, receive, _allowing(send, headers.get("origin")))
 
     def _refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
@@ -105,9 +105,14 @@ class Guard:
         return refusal
 
 
+def _is_for_models(path: str) -> bool:
+    """Whether a request is one of OpenAI's, Anthropic's or Ollama's interface."""
+    return path.startswith((OPENAI_PATH, OLLAMA_PATH)) and not path.startswith(OWN_PATH)
+
+
 def _answer(refusal: Refusal, path: str) -> Response:
     """The refusal in the form the client expects."""
-    if path.startswith(OPENAI_PATH):
+    if _is_for_models(path):
         return refused(refusal.status, refusal.text.strip(), path)
     return PlainTextResponse(refusal.text, refusal.status)
 

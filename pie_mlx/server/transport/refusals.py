@@ -21,10 +21,12 @@ class Refusal:
 
 
 def refused(status: int, text: str, path: str = "") -> JSONResponse:
-    """A refusal in the form that clients of this path read: Anthropic's for messages, else OpenAI's."""
+    """A refusal in the form that clients of this path read: Anthropic's, Ollama's or OpenAI's."""
     headers = {"retry-after": str(RETRY_SECONDS)} if status == 503 else None
     if path.startswith("/v1/messages"):
         kind = _ANTHROPIC_KINDS.get(status, "api_error" if status >= 500 else "invalid_request_error")
         return JSONResponse({"type": "error", "error": {"type": kind, "message": text}}, status, headers)
+    if path.startswith("/api/"):
+        return JSONResponse({"error": text}, status, headers)
     kind, code = _KINDS.get(status, "server_error" if status >= 500 else "invalid_request_error"), _CODES.get(status)
     return JSONResponse({"error": {"message": text, "type": kind, "param": None, "code": code}}, status, headers)

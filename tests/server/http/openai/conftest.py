@@ -6,6 +6,7 @@ import urllib.request
 from functools import partial
 
 import anthropic
+import ollama
 import openai
 import pytest
 
@@ -81,6 +82,12 @@ def client(server):
 @pytest.fixture(scope="package")
 def claude(server):
     with anthropic.Anthropic(base_url=server.http, api_key="any", max_retries=0) as connected:
+        yield connected
+
+
+@pytest.fixture(scope="package")
+def llama(server):
+    with ollama.Client(server.http) as connected:
         yield connected
 
 
