@@ -59,6 +59,18 @@ def response_body(data):
     _body(data, "response_fields", "ResponseRequest")
 
 
+def message_body(data):
+    _body(data, "message_fields", "MessageRequest")
+
+
+def ollama_chat_body(data):
+    _body(data, "ollama_fields", "ChatRequest")
+
+
+def ollama_generate_body(data):
+    _body(data, "ollama_fields", "GenerateRequest")
+
+
 def proxy_head(data):
     parse_request(data)
 
@@ -86,6 +98,9 @@ TARGETS = {
         package,
         chat_body,
         completion_body,
+        message_body,
+        ollama_chat_body,
+        ollama_generate_body,
         response_body,
         proxy_head,
     )

@@ -1,5 +1,7 @@
 """Any bytes at all, and bytes that were something once."""
 
+import json
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -19,7 +21,18 @@ SEEDS = {
     "package": archive(("main.py", MAIN), ("Pie.toml", manifest()), ("a/b.txt", bytes(300))),
     "chat_body": b'{"model": "m", "messages": [{"role": "user", "content": "x"}], "n": 1, "seed": 5}',
     "completion_body": b'{"model": "m", "prompt": [1, 2], "max_tokens": 3, "stop": ["a"]}',
-    "response_body": b'{"model": "m", "input": [{"role": "user", "content": "x"}], "metadata": {}}',
+    "response_body": b"""{"model": "m", "input": [{"role": "user", "content": [{"type": "input_text", "text": "x"}]}],
+        "include": ["a"], "tools": [{"type": "web_search", "name": "b"}], "tool_choice": "auto", "metadata": {},
+        "reasoning": {"summary": "auto"}, "text": {"verbosity": "low"}}""",
+    "message_body": b"""{"model": "m", "max_tokens": 5, "system": [{"type": "text", "text": "x"}],
+        "tools": [{"type": "bash", "name": "b"}], "tool_choice": {"type": "auto"},
+        "thinking": {"type": "enabled", "budget_tokens": 5},
+        "context_management": {"edits": [{"type": "clear_thinking_1"}]}, "output_config": {"effort": "low"},
+        "messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": []}]}]}""",
+    "ollama_chat_body": b"""{"model": "m", "options": {"num_ctx": 5, "seed": 1, "mirostat": 0}, "format": {},
+        "messages": [{"role": "tool", "content": "x", "tool_calls": [{"function": {"name": "a", "arguments": {}}}]}],
+        "think": true}""",
+    "ollama_generate_body": b'{"model": "m", "prompt": "x", "options": {"stop": ["a"]}, "images": [], "context": []}',
     "proxy_head": b"GET http://example.com:81/a?b HTTP/1.1\r\nHost: other\r\nConnection: x\r\n\r\n",
 }
 """One that is right for each reader."""
@@ -50,10 +63,32 @@ def test_msgpack_of_any_depth_is_read_or_refused(name, value):
     TARGETS[name](msgspec.msgpack.encode(["request", 1, {"call": "describe_runtime", "more": value}]))
 
 
-@pytest.mark.parametrize("name", ["chat_body", "completion_body", "response_body"])
+BODIES = [name for name in TARGETS if name.endswith("_body")]
+STRANGE = (None, True, 5, "x", [], {}, [5], [[]], {"type": []}, [{"type": {}}], [{"role": []}])
+
+
+def places(value):
+    """The objects and lists of a body, each with its keys."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in inner:
+        yield value, key
+        yield from places(one)
+
+
+@pytest.mark.parametrize("name", BODIES)
+@pytest.mark.parametrize("strange", STRANGE, ids=str)
+def test_a_body_with_a_strange_value_at_any_place_is_read_or_refused(name, strange):
+    for place in range(len([*places(json.loads(SEEDS[name]))])):
+        body = json.loads(SEEDS[name])
+        holder, key = [*places(body)][place]
+        holder[key] = strange
+        TARGETS[name](json.dumps(body).encode())
+
+
+@pytest.mark.parametrize("name", BODIES)
 @given(value=nested())
 def test_json_of_any_depth_is_read_or_refused(name, value):
-    for field in ("messages", "input", "prompt", "tools", "metadata", "more"):
+    for field in ("messages", "input", "prompt", "tools", "metadata", "system", "options", "more"):
         TARGETS[name](msgspec.json.encode({"model": "m", field: value}))
 
 

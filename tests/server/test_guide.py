@@ -22,7 +22,7 @@ def address(tmp_path_factory):
     running.stop()
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=["openai", "schema", "responses", "client"])
+@pytest.mark.parametrize("script", SCRIPTS, ids=["openai", "schema", "responses", "anthropic", "ollama", "client"])
 def test_its_scripts_run(script, address, capsys):
     assert "127.0.0.1:8080" in script
     code = script.replace("127.0.0.1:8080", address)

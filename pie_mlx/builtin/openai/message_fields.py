@@ -137,7 +137,7 @@ class MessageRequest(Body, kw_only=True):
 
     @classmethod
     def prepared(cls, given: dict[str, Any], left_out: list[str]) -> dict[str, Any]:
-        """Leave out what only Anthropic's own servers act on, and tools that nobody here runs."""
+        """Leave out what only Anthropic's own servers act on, and tools that no one here runs."""
         given = {name: without_nulls(value) for name, value in given.items()}
         for message in given["messages"] if isinstance(given.get("messages"), list) else []:
             if isinstance(message, dict):
@@ -146,7 +146,7 @@ class MessageRequest(Body, kw_only=True):
         _leave_out_billing(given, left_out)
         choice = given.get("tool_choice")
         if not isinstance(choice, dict) or choice.get("type") in ("auto", "none"):
-            leave_out_tools(given, left_out, {"custom"})
+            leave_out_tools(given, left_out, "custom")
         if isinstance(given.get("thinking"), dict) and "budget_tokens" in given["thinking"]:
             left_out.append("thinking.budget_tokens")
         return given
@@ -157,11 +157,15 @@ def _leave_out_edits(given: dict[str, Any], left_out: list[str]) -> None:
     if "context_management" not in given:
         return
     options = given.pop("context_management")
-    edits = options.get("edits", []) if isinstance(options, dict) else []
-    if not all(isinstance(edit, dict) and str(edit.get("type")).startswith("clear_thinking_") for edit in edits):
+    edits = options.get("edits", []) if isinstance(options, dict) else None
+    if not isinstance(edits, list) or not all(map(_clears_thoughts, edits)):
         text = f"'context_management' is not supported: {MessageRequest.INSTEAD['context_management']}"
         raise Refusal(400, text, param="context_management", code="unsupported_parameter")
     left_out.append("context_management")
+
+
+def _clears_thoughts(edit: object) -> bool:
+    return isinstance(edit, dict) and str(edit.get("type")).startswith("clear_thinking_")
 
 
 def _leave_out_billing(given: dict[str, Any], left_out: list[str]) -> None:

@@ -164,7 +164,7 @@ def _choice(choice):
 
 
 def _effort(request):
-    """How much to think, None for what the model does by itself."""
+    """How much to think, None for the model's own habit."""
     effort, thinking = request.output_config.effort, request.thinking
     if thinking is not None and thinking.type == "disabled":
         return "none"

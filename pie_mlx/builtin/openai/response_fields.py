@@ -139,7 +139,7 @@ class ResponseRequest(DrawnBody, kw_only=True):
         if isinstance(given.get("input"), list):
             given["input"] = [_item(item) for item in given["input"]]
         if given.get("tool_choice", "auto") in ("auto", "none"):
-            leave_out_tools(given, left_out, {"function"})
+            leave_out_tools(given, left_out, "function")
         _leave_out_extras(given, left_out)
         return given
 

@@ -6,6 +6,7 @@ import re
 import uuid
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import msgspec
@@ -111,14 +112,17 @@ class Body(Strict, dict=True):
         return given
 
 
-def leave_out_tools(given: dict[str, Any], left_out: list[str], kept: set[str]) -> None:
-    """Leave out tools of other types than those `kept`: no one here could run them, so that none are called."""
+def leave_out_tools(given: dict[str, Any], left_out: list[str], kept: str) -> None:
+    """Leave out tools of other types than the one `kept`: no one here could run them, so that none are called."""
     tools = given.get("tools")
     if not isinstance(tools, list):
         return
-    known = [not isinstance(tool, dict) or tool.get("type", "custom") in kept for tool in tools]
-    left_out += [f"tools[{i}] ({tools[i].get('name') or tools[i]['type']})" for i, one in enumerate(known) if not one]
-    given["tools"] = [tool for tool, is_known in zip(tools, known, strict=True) if is_known]
+    given["tools"] = []
+    for place, tool in enumerate(tools):
+        if not isinstance(tool, dict) or tool.get("type", kept) == kept:
+            given["tools"].append(tool)
+        else:
+            left_out.append(f"tools[{place}] ({tool.get('name') or tool['type']})")
 
 
 async def read_body(body: bytes, kind: type[Body]) -> Any:
@@ -266,9 +270,9 @@ def reported(left_out):
     return {"x-pie-left-out": names}
 
 
-async def _stream(costs, pieces, form, silent_seconds=None):
+async def _stream(costs, pieces, form, pause=partial(asyncio.sleep, SILENT_SECONDS / 2)):  # noqa: B008
     yield form.encode(form.opening())
-    spoken = _spoken(pieces, SILENT_SECONDS if silent_seconds is None else silent_seconds)
+    spoken = _spoken(pieces, pause)
     async with aclosing(spoken):
         try:
             async for piece in spoken:
@@ -282,22 +286,38 @@ async def _stream(costs, pieces, form, silent_seconds=None):
     yield form.encode(form.closing(costs)) + form.END
 
 
-async def _spoken(pieces, silent_seconds):
-    """The parts, and None whenever the next one takes longer than this."""
-    async with aclosing(pieces):
-        coming = None
+async def _spoken(pieces, pause):
+    """The parts, and None after each pause without one."""
+    queue, is_silent = asyncio.Queue(1), True
+
+    async def forward():
         try:
-            while True:
-                coming = asyncio.ensure_future(anext(pieces, _END))
-                while not (await asyncio.wait((coming,), timeout=silent_seconds))[0]:
-                    yield None
-                if (piece := coming.result()) is _END:
-                    return
-                yield piece
-        finally:
-            if coming is not None:
-                coming.cancel()
-                await asyncio.gather(coming, return_exceptions=True)
+            async with aclosing(pieces):
+                async for piece in pieces:
+                    await queue.put(piece)
+            await queue.put(_END)
+        except Exception as error:
+            await queue.put(error)
+
+    async def tick():
+        nonlocal is_silent
+        while True:
+            await pause()
+            if is_silent:
+                await queue.put(None)
+            is_silent = True
+
+    tasks = [asyncio.create_task(forward()), asyncio.create_task(tick())]
+    try:
+        while (piece := await queue.get()) is not _END:
+            if isinstance(piece, Exception):
+                raise piece
+            is_silent = piece is None
+            yield piece
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _event(value):

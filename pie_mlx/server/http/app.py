@@ -54,12 +54,12 @@ def http_app(service: Service) -> ASGIApp:
     async def upgrade(request: Request) -> Response:
         del request
         help = "this is the websocket of a pie engine: use 'pie', pie_mlx.client or pie-client"
-        openai = "OpenAI's interface is at /v1: chat/completions, responses, completions, models"
+        openai = "OpenAI's interface is at /v1, Anthropic's at /v1/messages, Ollama's at /api"
         return PlainTextResponse(f"{help}; {openai}\n", 426, headers={"upgrade": "websocket"})
 
     async def nothing(request: Request, error: Exception) -> Response:
         del request, error
-        help = "not found: OpenAI's interface is at /v1 (an OpenAI client's base_url ends in /v1)\n"
+        help = "not found: an OpenAI client's base_url ends in /v1, those of Anthropic and Ollama end before it\n"
         return PlainTextResponse(help, 404)
 
     routes = [

@@ -44,37 +44,50 @@ class Reply:
 
 
 @pytest.fixture
-def stream(openai_module):
-    """The stream of a reply, for which every wait is a silence that is too long."""
-    return lambda reply: openai_module("wire")._stream("costs", reply.pieces(), Words(), silent_seconds=0)
+def clock():
+    """Each thing in it is a pause that is over."""
+    return asyncio.Queue()
+
+
+@pytest.fixture
+def stream(openai_module, clock):
+    """The stream of a reply."""
+    return lambda reply: openai_module("wire")._stream("costs", reply.pieces(), Words(), clock.get)
 
 
 async def test_a_stream_begins_before_its_first_part(stream):
-    reply = Reply()
-    said = stream(reply)
+    said = stream(Reply())
     assert await anext(said) == b"begin"
     await said.aclose()
 
 
-async def test_a_silence_is_filled_until_a_part_comes(stream):
+async def test_each_pause_without_a_part_is_filled(stream, clock):
     reply = Reply()
     said = stream(reply)
-    assert [await anext(said) for _ in range(4)] == [b"begin", b"...", b"...", b"..."]
-    for piece in ("word", "", None):
+    assert await anext(said) == b"begin"
+    for _ in range(3):
+        clock.put_nowait("over")
+        assert await anext(said) == b"..."
+    reply.queue.put_nowait("word")
+    assert await anext(said) == b"word"
+    clock.put_nowait("over, but there was a word in it")
+    clock.put_nowait("over")
+    assert await anext(said) == b"..."
+    for piece in ("", "last", None):
         reply.queue.put_nowait(piece)
-    rest = [data async for data in said]
-    assert [data for data in rest if data != b"..."] == [b"word", b"costs end"]
+    assert [data async for data in said] == [b"last", b"costs end"]
 
 
-async def test_what_fails_after_the_beginning_is_told_in_the_stream(stream):
+async def test_what_fails_after_the_beginning_comes_in_the_stream(stream):
     reply = Reply()
     reply.queue.put_nowait(ValueError("no more"))
-    assert [data async for data in stream(reply) if data != b"..."] == [b"begin", b"no more"]
+    assert [data async for data in stream(reply)] == [b"begin", b"no more"]
 
 
-async def test_who_goes_away_during_a_silence_ends_the_reply_and_leaves_no_task(stream):
+async def test_who_goes_away_during_a_pause_ends_the_reply_and_leaves_no_task(stream, clock):
     before, reply = asyncio.all_tasks(), Reply()
     said = stream(reply)
+    clock.put_nowait("over")
     assert [await anext(said) for _ in range(2)] == [b"begin", b"..."]
     await said.aclose()
     assert reply.ended

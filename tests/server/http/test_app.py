@@ -83,7 +83,7 @@ async def test_a_page_is_told_that_this_is_no_page(server):
     assert "/v1" in body
 
 
-@pytest.mark.parametrize("path", ["/chat/completions", "/v1", "/api/tags"])
+@pytest.mark.parametrize("path", ["/chat/completions", "/v1", "/messages"])
 async def test_a_client_with_another_base_is_told_where_the_interface_is(server, path):
     status, _, body = await get(server, path)
     assert (status, body.count("\n")) == (404, 1)
