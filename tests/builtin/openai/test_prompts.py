@@ -1,5 +1,7 @@
 """How much to think is told in the words of the model's chat template."""
 
+from types import SimpleNamespace
+
 import pytest
 
 
@@ -20,3 +22,13 @@ def test_a_template_that_knows_efforts_is_told_which(thinking):
 
 def test_to_a_template_that_reads_neither_nothing_is_told(thinking):
     assert thinking("low", ["date_string"]) == {}
+
+
+def test_an_effort_that_the_template_cannot_be_told_is_left_out_and_reported(openai_module, monkeypatch):
+    prompts, wire = openai_module("prompts"), openai_module("wire")
+    model = SimpleNamespace(name="m", template_variables=[])
+    monkeypatch.setattr(prompts, "load_model", lambda name, template=None: model)
+    body = b'{"model": "m", "messages": [{"role": "user", "content": "x"}], "reasoning_effort": "low"}'
+    request = wire.read_fields(body, openai_module("fields").ChatRequest)
+    assert prompts.load_with_variables(request, wire.CHAT) is model
+    assert request.left_out == ["reasoning_effort"]
