@@ -1,4 +1,4 @@
-"""Prompts of models with recurrent layers: which states are kept on the way, and where a later prompt goes on.
+"""Prompts of models with recurrent layers: which states are kept, and where a later prompt goes on.
 
 Keys and values of any page can be attached. The state of a recurrent layer is known only where it was kept, so pages
 behind the last kept state save nothing: every layer computes their tokens again.
