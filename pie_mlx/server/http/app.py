@@ -97,7 +97,7 @@ def _is_openai(scope: Scope) -> bool:
 def _answer(scope: Scope, refusal: Refusal) -> Response:
     """The refusal in the form the client expects."""
     if _is_openai(scope):
-        return refused(refusal.status, refusal.text.strip())
+        return refused(refusal.status, refusal.text.strip(), scope["path"])
     return PlainTextResponse(refusal.text, refusal.status)
 
 

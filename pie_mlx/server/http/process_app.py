@@ -16,6 +16,7 @@ from pie_mlx.runtime.daemon import HttpExchange, WakeupBatcher
 from pie_mlx.runtime.execution.outcome import Failed
 from pie_mlx.runtime.execution.process import Process
 from pie_mlx.runtime.registry import STOPPED
+from pie_mlx.server.http.content_encoding import DamagedBodyError, Decoder, UnknownEncodingError, decoder_of
 from pie_mlx.server.http.rate_limits import ByteRateLimiter, TurnLimiter
 from pie_mlx.server.transport.refusals import refused
 
@@ -56,6 +57,7 @@ class _PendingRequest:
     """A request from its arrival until it is answered; `ending` runs as long as its process."""
 
     body: bytearray = field(default_factory=bytearray)
+    is_received: bool = False
     size_bytes: int = 0
     ending: "asyncio.Task[None] | None" = None
 
@@ -114,31 +116,46 @@ class ProcessApp:
         try:
             await self._read_body(pending, scope, receive)
         except _RefusedError as error:
-            await self._refuse_and_drain(refused(error.status, error.text, scope["path"]), scope, receive, send)
+            answer = refused(error.status, error.text, scope["path"])
+            if pending.is_received:
+                await answer(scope, receive, send)
+            else:
+                await self._refuse_and_drain(answer, scope, receive, send)
             return
         await self._turns.turn()
         body, pending.body = bytes(pending.body), bytearray()
         await self._serve(pending, _request(scope, body), scope, receive, send)
 
     async def _read_body(self, pending: _PendingRequest, scope: Scope, receive: Receive) -> None:
-        """Raises _RefusedError for a body that is too long, as soon as that is known, or arrives too slowly."""
+        """Raises _RefusedError as soon as a body is known to be too long, too slow, damaged or of unknown encoding."""
         self._check_size(pending, _declared_bytes(scope))
-        loop, more = asyncio.get_running_loop(), True
+        try:
+            decoder = decoder_of(scope["headers"])
+            await self._read_pieces(pending, decoder, receive)
+            decoder.finish()
+        except UnknownEncodingError as error:
+            raise _RefusedError(415, f"content-encoding {str(error)[:100]}: send gzip, or no encoding") from None
+        except DamagedBodyError as error:
+            raise _RefusedError(400, f"the body is not gzip: {error}") from None
+
+    async def _read_pieces(self, pending: _PendingRequest, decoder: Decoder, receive: Receive) -> None:
+        loop, received_bytes = asyncio.get_running_loop(), 0
         begun_seconds = loop.time()
-        while more:
-            needed_seconds = begun_seconds + len(pending.body) / SLOWEST_BODY
+        while not pending.is_received:
+            needed_seconds = begun_seconds + received_bytes / SLOWEST_BODY
             try:
                 async with asyncio.timeout_at(min(loop.time(), needed_seconds) + self._patience_seconds):
                     message = await receive()
             except TimeoutError:
                 raise _RefusedError(408, "the body arrives too slowly: send it again, faster") from None
-            piece = message.get("body", b"")
-            self._check_size(pending, len(pending.body) + len(piece))
-            pending.body += piece
-            pending.size_bytes += len(piece)
-            self._bodies_bytes += len(piece)
-            begun_seconds += await self._rest(piece)
-            more = message.get("more_body", False)
+            received_bytes += len(message.get("body", b""))
+            pending.is_received = not message.get("more_body", False)
+            for piece in decoder.decode(message.get("body", b"")):
+                self._check_size(pending, len(pending.body) + len(piece))
+                pending.body += piece
+                pending.size_bytes += len(piece)
+                self._bodies_bytes += len(piece)
+                begun_seconds += await self._rest(piece)
 
     async def _refuse_and_drain(self, answer: JSONResponse, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer at once, then read and discard the body: otherwise a sending client would get a reset instead."""
@@ -160,10 +177,9 @@ class ProcessApp:
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _rest(self, piece: bytes) -> float:
-        """Sleep to limit the rate after a piece of a body; returns the seconds slept."""
+        """Let others run after a piece of a body, and limit the rate; returns the seconds slept."""
         seconds = self._rate.wait_seconds(len(piece), asyncio.get_running_loop().time())
-        if seconds:
-            await asyncio.sleep(seconds)
+        await asyncio.sleep(seconds)
         return seconds
 
     def _check_size(self, pending: _PendingRequest, size_bytes: int) -> None:
@@ -234,9 +250,13 @@ def _declared_bytes(scope: Scope) -> int:
 
 
 def _request(scope: Scope, body: bytes) -> HttpRequest:
+    """The request for the program: the body decoded, HEAD as GET, whose body is left out of the answer."""
     headers = [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in scope["headers"]]
-    query = scope["query_string"].decode("latin-1")
-    return HttpRequest(scope["method"], scope["path"], query, headers, body)
+    if any(name == "content-encoding" for name, _ in headers):
+        others = [field for field in headers if field[0] not in ("content-encoding", "content-length")]
+        headers = [*others, ("content-length", str(len(body)))]
+    method = "GET" if scope["method"] == "HEAD" else scope["method"]
+    return HttpRequest(method, scope["path"], scope["query_string"].decode("latin-1"), headers, body)
 
 
 def _unanswered(error: Exception, path: str) -> JSONResponse:

@@ -193,6 +193,45 @@ async def test_with_authentication_only_health_needs_no_token(locked):
     assert (await get(locked, "/metrics", **{"X-Api-Key": locked.server.token}))[0] == 200
 
 
+@pytest.mark.parametrize("path", ["/health", "/metrics", "/v1/models", "/api/v1/inferlets/player"])
+async def test_what_can_be_got_has_a_head(server, path):
+    got, headers, _ = await get(server, path)
+    status, head, body = await get(server, path, method="HEAD")
+    assert (status, head["content-type"], body) == (got, headers["content-type"], "")
+
+
+@pytest.mark.parametrize("path", ["/health", "/v1/models", "/v1/nothing", "/nothing", "/"])
+async def test_every_answer_has_an_id_of_its_own(server, path):
+    found = [(await get(server, path))[1]["x-request-id"] for _ in range(2)]
+    assert len(set(found)) == 2
+
+
+@pytest.mark.parametrize("fields", [{"Host": "evil.example"}, {"Origin": "https://evil.example"}])
+async def test_a_refusal_has_an_id(server, fields):
+    assert (await get(server, "/v1/models", **fields))[1]["x-request-id"]
+
+
+async def test_the_id_of_a_client_is_kept(server):
+    assert (await get(server, "/v1/models", **{"X-Request-Id": "abc-1.2:3"}))[1]["x-request-id"] == "abc-1.2:3"
+
+
+@pytest.mark.parametrize("odd", ["a b", "a" * 129, '"'])
+async def test_an_id_that_is_none_is_replaced(server, odd):
+    assert (await get(server, "/health", **{"X-Request-Id": odd}))[1]["x-request-id"].startswith("req_")
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("/v1/models", lambda body: body["error"]["message"]),
+        ("/v1/messages", lambda body: body["type"] == "error" and body["error"]["message"]),
+    ],
+)
+async def test_each_interface_is_refused_in_its_own_form(server, path, message):
+    _, _, body = await get(server, path, Host="evil.example")
+    assert "the Host header names another machine" in message(json.loads(body))
+
+
 async def test_the_unix_socket_needs_no_token(locked):
     assert (await get(locked, "/metrics", unix=True))[0] == 200
 
