@@ -189,7 +189,7 @@ class Engine:
                 parent=parent,
                 ports=ports,
             )
-        process = Process(host.process_id, session, event_queue)
+        process = Process(host.process_id, session, event_queue, http)
         self._processes.add(process)
         event_queue.deliver(
             ProcessLaunched(process.id, username, entry.identity, token_budget, parent or "", beginning(value))

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from starlette.applications import Starlette
@@ -22,6 +23,7 @@ from pie_mlx.server.http.openai import openai_app
 from pie_mlx.server.service import Service
 from pie_mlx.server.transport.http_protocol import HEALTH_PATH
 from pie_mlx.server.transport.refusals import Refusal, refused
+from pie_mlx.server.watching.request_metrics import ServedRequest
 
 OPENAI_PATH, OLLAMA_PATH, OWN_PATH = "/v1/", "/api/", "/api/v1/"
 ANSWER_SECONDS = 5.0
@@ -76,7 +78,7 @@ def http_app(service: Service) -> ASGIApp:
         return None if is_open else check_token(headers.get, is_token, "the engine's internal token")
 
     app = _Routes(Starlette(routes=routes, exception_handlers={404: nothing}), openai_app(service))
-    return Gate(app, service.settings, service.settings.host, check, _answer)
+    return Gate(app, service.settings, service.settings.host, check, partial(_answer, service))
 
 
 class _Routes:
@@ -94,9 +96,10 @@ def _is_openai(scope: Scope) -> bool:
     return str(scope["path"]).startswith(OPENAI_PATH)
 
 
-def _answer(scope: Scope, refusal: Refusal) -> Response:
+def _answer(service: Service, scope: Scope, refusal: Refusal) -> Response:
     """The refusal in the form the client expects."""
     if _is_openai(scope):
+        service.requests.finish(ServedRequest(scope["path"], refusal.status))
         return refused(refusal.status, refusal.text.strip(), scope["path"])
     return PlainTextResponse(refusal.text, refusal.status)
 

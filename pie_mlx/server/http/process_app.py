@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
@@ -13,12 +14,13 @@ from pie_mlx.calls import HttpRequest
 from pie_mlx.errors import PieError, ProcessCancelledError
 from pie_mlx.events import SIGNAL, told_message
 from pie_mlx.runtime.daemon import HttpExchange, WakeupBatcher
-from pie_mlx.runtime.execution.outcome import Failed
+from pie_mlx.runtime.execution.outcome import Failed, Returned
 from pie_mlx.runtime.execution.process import Process
 from pie_mlx.runtime.registry import STOPPED
 from pie_mlx.server.http.content_encoding import DamagedBodyError, Decoder, UnknownEncodingError, decoder_of
 from pie_mlx.server.http.rate_limits import ByteRateLimiter, TurnLimiter
 from pie_mlx.server.transport.refusals import refused
+from pie_mlx.server.watching.request_metrics import ServedRequest
 
 BODY_LIMIT_BYTES = 16 << 20
 BODIES_LIMIT_BYTES = 256 << 20
@@ -56,6 +58,7 @@ class _RefusedError(Exception):
 class _PendingRequest:
     """A request from its arrival until it is answered; `ending` runs as long as its process."""
 
+    served: ServedRequest
     body: bytearray = field(default_factory=bytearray)
     is_received: bool = False
     size_bytes: int = 0
@@ -66,7 +69,7 @@ class ProcessApp:
     """An ASGI app. `launch` starts the process that answers an exchange.
 
     At most `at_once` requests, with `bodies_limit_bytes` of bodies, are in progress, from their first byte until their
-    process ends; more are refused unread.
+    process ends; more are refused unread. `finished` is told of each, refused or not, once its process is over as well.
 
     The process ends if its client disconnects, or does not read or send for `patience_seconds`. If the process fails
     after starting its answer, the connection is broken, so that a partial answer does not look complete.
@@ -80,8 +83,10 @@ class ProcessApp:
         body_limit_bytes: int = BODY_LIMIT_BYTES,
         bodies_limit_bytes: int = BODIES_LIMIT_BYTES,
         at_once: int = AT_ONCE,
+        finished: Callable[[ServedRequest], None] = lambda served: None,
     ) -> None:
         self._launch = launch
+        self._finished = finished
         self._patience_seconds = patience_seconds
         self._body_limit_bytes = body_limit_bytes
         self._bodies_limit_bytes = bodies_limit_bytes
@@ -97,8 +102,9 @@ class ProcessApp:
             return
         if len(self._pending) >= self._at_once:  # before reading anything
             await refused(503, "too many requests at once: try again later", scope["path"])(scope, receive, send)
+            self._finished(ServedRequest(scope["path"], 503))
             return
-        pending = _PendingRequest()
+        pending = _PendingRequest(ServedRequest(scope["path"]))
         self._pending.add(pending)
         try:
             await self._receive(pending, scope, receive, send)
@@ -111,17 +117,20 @@ class ProcessApp:
     def _leave(self, pending: _PendingRequest) -> None:
         self._pending.discard(pending)
         self._bodies_bytes -= pending.size_bytes
+        self._finished(pending.served)
 
     async def _receive(self, pending: _PendingRequest, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await self._read_body(pending, scope, receive)
         except _RefusedError as error:
+            pending.served.status = error.status
             answer = refused(error.status, error.text, scope["path"])
             if pending.is_received:
                 await answer(scope, receive, send)
             else:
                 await self._refuse_and_drain(answer, scope, receive, send)
             return
+        pending.served.asked_seconds = time.monotonic()
         await self._turns.turn()
         body, pending.body = bytes(pending.body), bytearray()
         await self._serve(pending, _request(scope, body), scope, receive, send)
@@ -192,28 +201,35 @@ class ProcessApp:
         self, pending: _PendingRequest, request: HttpRequest, scope: Scope, receive: Receive, send: Send
     ) -> None:
         self._batcher = self._batcher or WakeupBatcher(asyncio.get_running_loop())
-        exchange = HttpExchange(request, self._batcher)
+        served = pending.served
+        exchange = HttpExchange(request, self._batcher, asked_seconds=served.asked_seconds)
         launching = asyncio.ensure_future(self._launch(exchange))
         leaving = asyncio.create_task(_leave(receive, exchange, launching))
         try:
             await asyncio.wait((launching,))
             if launching.cancelled():  # the client disconnected before the launch
                 return
-            pending.ending = asyncio.create_task(_end(exchange, launching.result()))
-            await self._answer(exchange, scope, receive, send)
+            pending.ending = asyncio.create_task(_end(exchange, launching.result(), served))
+            await self._answer(exchange, served, scope, receive, send)
         except _UnreadError:
             _give_up(exchange, launching, f"the client has read nothing for {self._patience_seconds:g} s")
         except PieError as error:
+            served.status = 503
             await refused(503, error.message, scope["path"])(scope, receive, send)
         finally:
             leaving.cancel()
 
-    async def _answer(self, exchange: HttpExchange, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _answer(
+        self, exchange: HttpExchange, served: ServedRequest, scope: Scope, receive: Receive, send: Send
+    ) -> None:
         """Raises _UnreadError if the client does not read."""
         try:
             status, headers = await exchange.head()
         except Exception as error:
-            await _unanswered(error, scope["path"])(scope, receive, send)
+            answer = _unanswered(error, scope["path"])
+            if not exchange.is_gone:
+                served.end(answer.status_code)
+            await answer(scope, receive, send)
             return
         raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
         await send({"type": "http.response.start", "status": status, "headers": raw})
@@ -227,10 +243,13 @@ class ProcessApp:
         except Exception as error:
             # A partial answer: the connection is closed because it is not completed.
             if not exchange.is_gone:
+                served.end(500)
                 _log.warning("%s %s: the answer breaks off: %s", scope["method"], scope["path"], _told(error))
             return
         if not whole:
             await self._send(b"", send, whole=True)
+        if not exchange.is_gone:
+            served.end(status)
 
     async def _send(self, data: bytes, send: Send, *, whole: bool) -> None:
         for start in range(0, len(data) or 1, PIECE_BYTES):
@@ -278,9 +297,11 @@ def _told(error: Exception) -> str:
     return told_message(type(error).__name__, str(error))
 
 
-async def _end(exchange: HttpExchange, process: Process) -> None:
-    outcome = await process.outcome()
+async def _end(exchange: HttpExchange, process: Process, served: ServedRequest) -> None:
+    served.process, outcome = process.id, await process.outcome()
     error = outcome.error if isinstance(outcome, Failed) else None
+    if isinstance(outcome, Returned):
+        served.returned = outcome.value
     exchange.end(error if isinstance(error, Exception) or error is None else RuntimeError(str(error)))
 
 

@@ -11,6 +11,7 @@ import pytest
 from pie_mlx.runtime.execution.outcome import Returned
 from pie_mlx.server.http import process_app
 from pie_mlx.server.http.process_app import ProcessApp
+from pie_mlx.server.watching.request_metrics import CLIENT_LEFT, ServedRequest
 
 SCOPE = {"type": "http", "method": "POST", "path": "/", "query_string": b"", "headers": []}
 pytestmark = pytest.mark.timeout(20)
@@ -18,6 +19,8 @@ pytestmark = pytest.mark.timeout(20)
 
 class Program:
     """A process that answers at once, and ends when it is told to."""
+
+    id = "p"
 
     def __init__(self) -> None:
         self.over = asyncio.Event()
@@ -32,7 +35,7 @@ class Program:
 
 @dataclass
 class Client:
-    """One request to an app. `sends` its body, all of it or nothing; never hangs up."""
+    """One request to an app. `sends` its body, all of it or nothing; hangs up once it is `gone`."""
 
     body, method = b"x", "POST"
 
@@ -41,6 +44,7 @@ class Client:
     headers: list[tuple[bytes, bytes]] = field(default_factory=list)
     read: int = 0
     answers: list[dict[str, Any]] = field(default_factory=list)
+    gone: asyncio.Event = field(default_factory=asyncio.Event)
 
     def begin(self) -> "asyncio.Task[None]":
         self.task = asyncio.create_task(
@@ -56,8 +60,8 @@ class Client:
         self.read += 1
         if self.read == 1 and self.sends:
             return {"type": "http.request", "body": self.body, "more_body": False}
-        await asyncio.Event().wait()
-        raise AssertionError("it never ends")
+        await self.gone.wait()
+        return {"type": "http.disconnect"}
 
     async def _send(self, message: Any) -> None:
         self.answers.append(message)
@@ -201,6 +205,46 @@ class Recording:
         program = Program()
         program.over.set()
         return program
+
+
+async def test_each_request_is_told_when_it_is_over() -> None:
+    program, ended = Program(), list[ServedRequest]()
+
+    async def launch(exchange: Any) -> Any:
+        exchange.begin(201, [])
+        await exchange.write(b"all", last=True)
+        return program
+
+    app = ProcessApp(launch, patience_seconds=10, body_limit_bytes=1, at_once=1, finished=ended.append)
+    answered = Client(app)
+    await answered.begin()
+    assert ended == []  # its process is not over
+    await Client(app).begin()
+    program.over.set()
+    await settled()
+    too_long = Client(app)
+    too_long.body = b"xx"
+    await too_long.begin()
+    assert [(served.status, served.process) for served in ended] == [(503, ""), (201, "p"), (413, "")]
+    assert ended[1].duration_seconds > 0
+
+
+async def test_a_client_that_leaves_before_its_answer_is_whole_has_left() -> None:
+    ended = list[ServedRequest]()
+    program = Program()
+
+    async def launch(exchange: Any) -> Any:
+        exchange.begin(200, [])
+        await exchange.write(b"half")
+        return program
+
+    client = Client(ProcessApp(launch, patience_seconds=10, finished=ended.append))
+    client.begin()
+    await settled()
+    client.gone.set()
+    await client.task
+    await settled()
+    assert [served.status for served in ended] == [CLIENT_LEFT]
 
 
 async def asked(body: bytes, *encodings: bytes, method: str = "POST") -> tuple[Client, Any]:
