@@ -69,7 +69,7 @@ class ProcessApp:
     """An ASGI app. `launch` starts the process that answers an exchange.
 
     At most `at_once` requests, with `bodies_limit_bytes` of bodies, are in progress, from their first byte until their
-    process ends; more are refused unread. `finished` is told of each, refused or not, once its process is over as well.
+    process ends; more are refused unread. `finished` is called for each, refused or not, after its process has ended.
 
     The process ends if its client disconnects, or does not read or send for `patience_seconds`. If the process fails
     after starting its answer, the connection is broken, so that a partial answer does not look complete.
