@@ -9,6 +9,7 @@ import time
 import uuid
 from typing import Any, cast
 
+import h11
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -30,6 +31,10 @@ FIRST_PIECE_BYTES, SHORTEST_PIECE_BYTES, LONGEST_PIECE_BYTES = 4 << 10, 1 << 10,
 """Bytes read per turn of the loop: fewer if they are expensive, such as one-byte chunks."""
 MUCH_SECONDS = 0.001
 REQUEST_ID = b"x-request-id"
+_BAD_REQUEST = (
+    b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain; charset=utf-8\r\nconnection: close\r\n"
+    b"x-request-id: %b\r\ncontent-length: %d\r\n\r\n%b"
+)
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
 _FAULTS_OF_CLIENTS = {
     "ASGI callable returned without completing response.",
@@ -113,9 +118,15 @@ class HttpProtocol(H11Protocol, asyncio.BufferedProtocol):
         Among the default headers it costs nothing per piece of an answer.
         """
         given = dict(self.headers).get(REQUEST_ID, b"")
-        number = given if _REQUEST_ID.fullmatch(given) else b"req_" + uuid.uuid4().hex.encode()
+        number = given if _REQUEST_ID.fullmatch(given) else _new_id()
         self.headers[:] = [field for field in self.headers if field[0] != REQUEST_ID] + [(REQUEST_ID, number)]
         self.cycle.default_headers = [*self.cycle.default_headers, (REQUEST_ID, number)]
+
+    def send_400_response(self, msg: str) -> None:
+        """In one write: who sends what is no HTTP may send much of it. Closes only, if an answer has begun."""
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            self.transport.write(_BAD_REQUEST % (_new_id(), len(msg), msg.encode()))
+        self.transport.close()
 
     def on_response_complete(self) -> None:
         self._waiting_since = time.monotonic()
@@ -154,6 +165,10 @@ class HttpProtocol(H11Protocol, asyncio.BufferedProtocol):
         if not self._limit.place(self) and scope["path"] != HEALTH_PATH:
             app = refused(503, "too many connections: try again later", scope["path"])
         await app(scope, receive, send)
+
+
+def _new_id() -> bytes:
+    return b"req_" + uuid.uuid4().hex.encode()
 
 
 def _is_past(since: float | None, seconds: float, now: float) -> bool:

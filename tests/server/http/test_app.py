@@ -278,7 +278,9 @@ async def test_too_many_websockets_are_told_when_to_come_again(tmp_path):
 async def test_what_is_no_http_is_refused(server, line):
     reader, writer = await asyncio.open_connection("127.0.0.1", int(server.url.rpartition(":")[2]))
     writer.write(line)
-    assert (await reader.read()).startswith(b"HTTP/1.1 400")
+    answer = await reader.read()
+    assert answer.startswith(b"HTTP/1.1 400")
+    assert b"\r\nx-request-id: req_" in answer
     await hang_up(writer)
 
 
