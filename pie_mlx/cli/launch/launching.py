@@ -9,7 +9,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -18,7 +18,7 @@ from pie_mlx.cli.config.active import home
 from pie_mlx.cli.launch.clients import CLIENTS, UNKNOWN_CONTEXT, ClientProgram, Setup, Target, general_variables
 from pie_mlx.cli.launch.own_engine import own_engine
 from pie_mlx.cli.options import Common
-from pie_mlx.cli.terminal.signals import ending_signals
+from pie_mlx.cli.terminal.signals import handled_by
 from pie_mlx.client.discovery import find_engine, local_engine
 from pie_mlx.errors import AuthError, ConfigError, LaunchError, SessionClosedError
 from pie_mlx.files import make_own, write_file
@@ -140,20 +140,10 @@ def _run(words: Sequence[str], environment: Mapping[str, str]) -> int:
         if number != signal.SIGINT and process is not None:
             process.send_signal(number)
 
-    with _handling(handle):
+    with handled_by(handle):
         try:
             process = subprocess.Popen(words, env=environment)
         except OSError as error:
             raise LaunchError(f"{words[0]}: {error.strerror}", hint="check that it can be executed") from None
         status = process.wait()
     return status if status >= 0 else _SIGNALLED - status
-
-
-@contextmanager
-def _handling(handle: Callable[[int, FrameType | None], None]) -> Generator[None]:
-    previous = {number: signal.signal(number, handle) for number in ending_signals()}
-    try:
-        yield
-    finally:
-        for number, earlier in previous.items():
-            signal.signal(number, earlier)

@@ -1,6 +1,5 @@
 """An engine in a process of its own, for as long as a client runs."""
 
-import signal
 import subprocess
 import sys
 import tempfile
@@ -13,7 +12,7 @@ from typing import IO
 from pie_mlx.cli.config.active import active_config, home
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.terminal.progress import progress_line
-from pie_mlx.cli.terminal.signals import ending_signals
+from pie_mlx.cli.terminal.signals import handled_by
 from pie_mlx.client.discovery import local_engine
 from pie_mlx.errors import ConfigError
 
@@ -35,7 +34,7 @@ def own_engine(model: str | None, common: Common) -> Generator[str]:
             words, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
         )
         try:
-            with _interruptible(), progress_line(common):
+            with handled_by(_interrupt), progress_line(common):
                 url = _wait_for(process, output)
             yield url
         finally:
@@ -48,19 +47,9 @@ def engine_command(model: str | None, common: Common) -> list[str]:
     return [*words, "--model", model] if model is not None else words
 
 
-@contextmanager
-def _interruptible() -> Generator[None]:
-    """Signals raise, so that the engine is ended before this command."""
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    previous = {number: signal.signal(number, interrupt) for number in ending_signals()}
-    try:
-        yield
-    finally:
-        for number, earlier in previous.items():
-            signal.signal(number, earlier)
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """Raise, so that the engine is ended before this command."""
+    raise KeyboardInterrupt
 
 
 def _wait_for(process: "subprocess.Popen[bytes]", output: IO[bytes]) -> str:
