@@ -127,7 +127,7 @@ def _aider(target: Target) -> Setup:
             "AIDER_MODEL_METADATA_FILE": str(target.directory / "models.json"),
             "AIDER_TIMEOUT": str(WAIT_MILLISECONDS // 1000),
             "AIDER_CHECK_UPDATE": "false",
-            "AIDER_ANALYTICS_DISABLE": "true",
+            "AIDER_ANALYTICS": "false",
         },
         files={"models.json": json.dumps({name: {**limits, **costs}})},
     )
