@@ -82,23 +82,24 @@ def http_app(service: Service) -> ASGIApp:
 
 
 class _Routes:
-    """Requests below OPENAI_PATH go directly to `openai`, to save the layers of `app` for every piece of a stream."""
+    """Requests to models go directly to `openai`, to save the layers of `app` for every piece of a stream."""
 
     def __init__(self, app: ASGIApp, openai: ASGIApp) -> None:
         self._app = app
         self._openai = openai
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await (self._openai if _is_openai(scope) else self._app)(scope, receive, send)
+        await (self._openai if _is_for_models(scope["path"]) else self._app)(scope, receive, send)
 
 
-def _is_openai(scope: Scope) -> bool:
-    return str(scope["path"]).startswith(OPENAI_PATH)
+def _is_for_models(path: str) -> bool:
+    """Whether a request is one of OpenAI's, Anthropic's or Ollama's interface."""
+    return path.startswith((OPENAI_PATH, OLLAMA_PATH)) and not path.startswith(OWN_PATH)
 
 
 def _answer(service: Service, scope: Scope, refusal: Refusal) -> Response:
     """The refusal in the form the client expects."""
-    if _is_openai(scope):
+    if _is_for_models(scope["path"]):
         service.requests.finish(ServedRequest(scope["path"], refusal.status))
         return refused(refusal.status, refusal.text.strip(), scope["path"])
     return PlainTextResponse(refusal.text, refusal.status)

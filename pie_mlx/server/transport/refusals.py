@@ -7,7 +7,6 @@ from starlette.responses import JSONResponse
 RETRY_SECONDS = 1
 """When to retry after a refusal under load."""
 _KINDS = {401: "authentication_error", 403: "permission_error"}
-_ANTHROPIC_KINDS = {**_KINDS, 413: "request_too_large", 503: "overloaded_error"}
 _CODES = {401: "invalid_api_key"}
 _HEADERS = {415: {"accept-encoding": "gzip"}, 503: {"retry-after": str(RETRY_SECONDS)}}
 _MESSAGES_KINDS = {**_KINDS, 404: "not_found_error", 413: "request_too_large", 503: "overloaded_error"}

@@ -51,6 +51,19 @@ def test_an_answer_is_timed(ask, grown):
         assert grown("pie_time_per_output_token_seconds_count", **CHAT) == 1
 
 
+def test_tokens_of_prompts_and_replies_are_counted_apart(ask, grown):
+    usage = ask(max_tokens=8).usage
+    assert grown("pie_prompt_tokens_total", **CHAT) == usage.prompt_tokens
+    assert grown("pie_prompt_cached_tokens_total", **CHAT) == usage.prompt_tokens_details.cached_tokens
+    assert grown("pie_generated_tokens_total", **CHAT) == usage.completion_tokens
+
+
+def test_requests_are_counted_by_how_they_ended(ask, grown):
+    ask(max_tokens=1)
+    list(ask(max_tokens=1, stream=True))
+    assert grown("pie_http_requests_total", **CHAT, status="200", finish_reason="length") == 2
+
+
 def test_a_refused_request_has_not_returned(ask, grown):
     with pytest.raises(openai.BadRequestError):
         ask(temperature=3)
