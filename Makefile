@@ -1,5 +1,6 @@
 # make demo   an example on the model in the package      make test    the test suite
 # make check  format, types, architecture                 make clean   remove what make installed
+# make test-clients   unmodified clients of the HTTP interfaces against an engine; needs npm
 # make fuzz   made-up input of strangers, for SECONDS=300
 # make install-check  what the README says of pip and uv, with a wheel built here
 #
@@ -10,17 +11,21 @@ SUPPORTED := -I pie_mlx/supported.py
 PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	$$name $(SUPPORTED) 2>/dev/null && echo $$name && break; done)
 BIN := $(VENV)/bin
+CLIENTS ?= .clients
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 SECONDS ?= 300
 
-.PHONY: demo test check format fuzz install-check clean
+.PHONY: demo test test-clients check format fuzz install-check clean
 
 demo: $(VENV)/installed
 	$(BIN)/pie run examples/fork-and-tool
 
 test: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -n 2
+
+test-clients: $(VENV)/installed-dev $(CLIENTS)/installed
+	CLIENTS=$(CLIENTS) $(BIN)/python -m pytest tests/clients -o python_files="client_*.py"
 
 check: $(VENV)/installed-dev
 	$(BIN)/ruff check .
@@ -43,7 +48,7 @@ install-check: $(VENV)/installed-dev
 	if command -v uv > /dev/null; then $(BIN)/python -m tools.mac_wheels dist/*.whl; fi
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(CLIENTS)
 
 $(VENV)/installed: pyproject.toml Makefile
 	@$(or $(PYTHON),python3) $(SUPPORTED) || { echo "     name another with: make PYTHON=/path/to/python3" >&2; exit 1; }
@@ -54,6 +59,13 @@ $(VENV)/installed: pyproject.toml Makefile
 
 $(VENV)/installed-dev: $(VENV)/installed
 	$(PIP) install --group dev
+	@touch $@
+
+$(CLIENTS)/installed: tests/clients/requirements.txt tests/clients/package.json
+	$(PYTHON) -m venv $(CLIENTS)/venv
+	$(CLIENTS)/venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement tests/clients/requirements.txt
+	cp tests/clients/package.json $(CLIENTS)
+	npm install --prefix $(CLIENTS) --no-audit --no-fund
 	@touch $@
 
 $(VENV)/installed-fuzz: $(VENV)/installed-dev

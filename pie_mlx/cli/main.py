@@ -17,6 +17,7 @@ SECTIONS = {
     "Run": {
         "chat": Verb("pie_mlx.cli.chat", "Talk to a model."),
         "run": Verb("pie_mlx.cli.run.command", "Run a program and show what it sends."),
+        "launch": Verb("pie_mlx.cli.launch.command", "Start a coding agent on an engine."),
         "serve": Verb("pie_mlx.cli.serve.command", "Start an engine that clients can use."),
         "stop": Verb("pie_mlx.cli.stop.command", "End the engine that 'pie serve' has started."),
         "service": Verb("pie_mlx.cli.service.command", "Have the system start an engine at login."),

@@ -12,6 +12,7 @@ from pie_mlx.config.values import Setting
 Settings = Mapping[str, Setting]
 
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(?:\[[0-9a-fA-F:]+\]|[A-Za-z0-9.-]+)(?::\d{1,5})?")
+_HOST_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _HOST = re.compile(r"(?:\*\.)?[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?")
 _PORTS = re.compile(r"(?P<host>.*?)(?::(?P<low>\d{1,5})(?:-(?P<high>\d{1,5}))?)?")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -21,12 +22,16 @@ _HIGHEST_PORT = 65535
 
 def is_loopback(host: str) -> bool:
     """Whether only this machine can reach what listens on `host`."""
-    if host == "localhost":
-        return True
+    address = host.strip("[]")
+    return host == "localhost" or (_is_address(address) and ipaddress.ip_address(address).is_loopback)
+
+
+def _is_address(text: str) -> bool:
     try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
+        ipaddress.ip_address(text)
     except ValueError:
         return False
+    return True
 
 
 def listening_problem(host: str, *, authenticated: bool) -> str:
@@ -46,6 +51,9 @@ def broken_rules(config: Config, given: Settings) -> Iterator[str]:
     for origin in config.server.allowed_origins:
         if not _ORIGIN.fullmatch(origin):
             yield f"server.allowed_origins: {origin!r} is not scheme://host[:port]"
+    for name in config.server.allowed_hosts:
+        if not _HOST_NAME.fullmatch(name) and not _is_address(name):
+            yield f"server.allowed_hosts: {name!r} is no name or address of a host, without scheme, port and *"
     for name in config.auth.trusted_owners:
         if problem := user_name_problem(name):
             yield f"auth.trusted_owners: {name!r}: {problem}"

@@ -34,6 +34,9 @@ class ServerConfig(Section, frozen=True):
     allowed_origins: Annotated[
         list[str], Meta(description="web pages that may connect: exact scheme://host[:port], no *")
     ] = []
+    allowed_hosts: Annotated[
+        list[str], Meta(description="names besides localhost by which clients reach loopback: host.docker.internal")
+    ] = []
     max_frame_mb: Annotated[int, Meta(ge=1, le=256, description="MiB; largest incoming frame")] = 16
     finished_grace_secs: Annotated[
         int, Meta(ge=0, description="seconds during which a finished process can be attached")

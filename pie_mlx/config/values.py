@@ -28,11 +28,18 @@ def problem(type: Any, value: object) -> str:
 
 
 def read_text(type: Any, text: str) -> Any:
-    """Text of the environment or the command line as a value of the key's type; text that does not parse stays text."""
+    """Text of the environment or the command line as a value of the key's type; text that does not parse stays text.
+
+    A list is in brackets, or its items are joined by commas.
+    """
     if _wants(type, list):
-        return [item.strip() for item in text.split(",") if item.strip()]
-    if _wants(type, str):
-        return text
+        listed = _parsed(text) if text.lstrip().startswith("[") else text
+        return [item.strip() for item in text.split(",") if item.strip()] if listed == text else listed
+    return text if _wants(type, str) else _parsed(text)
+
+
+def _parsed(text: str) -> Any:
+    """Text as a TOML value; text that is none stays text."""
     try:
         return toml_document(f"value = {text}")["value"]
     except InvalidArgumentError:

@@ -61,11 +61,15 @@ class ProcessFile(Event, frozen=True):
 
 
 class ProcessReturned(Event, frozen=True):
-    """The program ended well. `value` is text, JSON text, or "" when there is none."""
+    """The program ended well. `value` is text, JSON text, or "" when there is none.
+
+    `status` is the HTTP status of its answer, 0 if it answered no request.
+    """
 
     process: str
     value: str
     format: Literal["text", "json", "none"] = "text"
+    status: int = 0
 
 
 class ProcessFailed(Event, frozen=True):

@@ -21,7 +21,8 @@ class PassCompleted(Event, frozen=True):
     `held_tokens` were in the context before it. `bid` is what the context bid in the end; it was computed from the
     horizon `remaining_tokens` and `variation`, or declared by the program when `remaining_tokens` is 0. Of the tokens
     that the engine itself drafted for it, `guessed_tokens`, the first `guessed_right` were verified. `following` passes
-    of a token each came right behind it, or were drawn ahead of it, and are counted with it.
+    of a token each came right behind it, or were drawn ahead of it, and are counted with it. Its first tokens were in a
+    batch at `started_seconds`.
     """
 
     process: str
@@ -38,6 +39,7 @@ class PassCompleted(Event, frozen=True):
     guessed_tokens: int = 0
     guessed_right: int = 0
     following: int = 0
+    started_seconds: float = 0.0
 
 
 class TickCompleted(Event, frozen=True):

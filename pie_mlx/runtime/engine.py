@@ -173,7 +173,7 @@ class Engine:
         one is its child: it pays from the parent's wallet and ends with it. `relay` carries calls to the MCP servers of
         a client; `http` is the request it answers. Raises LaunchError, and InvalidArgumentError for a budget below 1.
         """
-        entry = await asyncio.to_thread(_entry, program)
+        entry = program if isinstance(program, Entry) else await asyncio.to_thread(_entry, program)
         value = fitting_input(entry.parameters, plain_input(input), entry.identity)
         callbacks = LaunchCallbacks(on_message, on_file, on_event, self._events.deliver if self._events else None)
         event_queue = ProcessEventQueue(asyncio.get_running_loop(), callbacks)
@@ -189,7 +189,7 @@ class Engine:
                 parent=parent,
                 ports=ports,
             )
-        process = Process(host.process_id, session, event_queue)
+        process = Process(host.process_id, session, event_queue, http)
         self._processes.add(process)
         event_queue.deliver(
             ProcessLaunched(process.id, username, entry.identity, token_budget, parent or "", beginning(value))

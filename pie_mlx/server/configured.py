@@ -25,6 +25,7 @@ def server_settings(config: Config) -> ServerSettings:
         port=server.port,
         connections=server.max_connections,
         origins=tuple(server.allowed_origins),
+        host_names=tuple(name.lower() for name in server.allowed_hosts),
         frame_bytes=server.max_frame_mb << 20,
         upload_bytes=config.runtime.max_upload_mb << 20,
         authentication=config.auth.enabled,

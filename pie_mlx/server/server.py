@@ -219,6 +219,7 @@ class Server:
     def _publish(self, event: Event) -> None:
         self.service.totals.observe(event)
         self.service.history.observe(event)
+        self.service.requests.observe(event)
         self.service.feed.publish(event)
         for observer in self._observers:
             observer(event)
@@ -244,7 +245,8 @@ class _Endpoint:
         refusal = check_page("CONNECT", partial(_field, headers), settings.origins)
         if refusal is not None or is_unix(connection):
             return refusal
-        return check_host(_field(headers, "Host"), settings.host) or self._check_room(_address(connection))
+        foreign = check_host(_field(headers, "Host"), settings.host, settings.host_names)
+        return foreign or self._check_room(_address(connection))
 
     def enter(self, wire: Websocket, connection: socket.socket) -> Connection:
         trusted = login_name() if is_unix(connection) else None

@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from prometheus_client import CollectorRegistry
+
 from pie_mlx.runtime.engine import Engine
 from pie_mlx.runtime.registry import Registry
 from pie_mlx.runtime.store import ProgramStore
@@ -15,6 +17,7 @@ from pie_mlx.server.settings import ServerSettings
 from pie_mlx.server.watching.engine_totals import EngineTotals
 from pie_mlx.server.watching.feed import Feed
 from pie_mlx.server.watching.process_history import ProcessHistory
+from pie_mlx.server.watching.request_metrics import RequestMetrics
 
 INSTALLS_AT_ONCE = 2
 
@@ -39,5 +42,10 @@ class Service:
     connections: set[Any] = field(default_factory=set[Any])
     refused_frames: int = 0
     ignored_signals: int = 0
+    metrics: CollectorRegistry = field(default_factory=CollectorRegistry)
+    requests: RequestMetrics = field(init=False)
     closers: list[Callable[[], Awaitable[None]]] = field(default_factory=list[Callable[[], Awaitable[None]]])
     """Called after the engine has stopped."""
+
+    def __post_init__(self) -> None:
+        self.requests = RequestMetrics(self.model, self.metrics)

@@ -38,6 +38,16 @@ def test_origins_that_hold(origin):
     assert problem(server__allowed_origins=[origin]) == ""
 
 
+@pytest.mark.parametrize("name", ["*", "*.local", "http://mac.local", "mac.local:80", "", "[::1]"])
+def test_allowed_hosts_are_bare_names(name):
+    assert "no name or address of a host" in problem(server__allowed_hosts=[name])
+
+
+@pytest.mark.parametrize("name", ["host.docker.internal", "Mac-Studio.local", "192.168.0.5", "fd00::2"])
+def test_allowed_hosts_that_hold(name):
+    assert problem(server__allowed_hosts=[name]) == ""
+
+
 @pytest.mark.parametrize(
     "entry",
     ["1.2.3.4", "10.0.0.0/8", "::1", "[::1]:443", "fe80::/10", "a.b", "*.a.b", "a.b:443", "a.b:1-65535", "1.2.3.4:80"],

@@ -47,12 +47,16 @@ class Piece:
 
 @dataclass
 class Counts:
-    """Tokens of one choice; `cached` prompt tokens were not computed. `first_seconds`: when its first step ended."""
+    """Tokens of one choice; `cached` prompt tokens were not computed. `first_seconds`: when its first step ended.
+
+    `finish` is the reason of its end, "" before it.
+    """
 
     tokens: int = 0
     reasoning_tokens: int = 0
     cached: int = 0
     first_seconds: float = 0.0
+    finish: str = ""
 
 
 def sampling_of(request, index, max_tokens, *, top=None, one_call=False):
@@ -175,6 +179,7 @@ class Choice:
         calls = [] if self._stops.found else self._allowed(said.calls)
         if self._called and finish == "stop":
             finish = "tool_calls"
+        self.counts.finish = finish
         return Piece(self._index, text, said.reasoning, calls, self._entries.finish(), finish, self._stops.found)
 
     def _allowed(self, calls):
@@ -318,14 +323,26 @@ class Costs:
     def usage(self):
         completion = sum(choice.counts.tokens for choice in self.choices)
         reasoning = sum(choice.counts.reasoning_tokens for choice in self.choices)
-        cached = self.cached_tokens + sum(choice.counts.cached for choice in self.choices)
         return {
             "prompt_tokens": self._prompt_tokens,
             "completion_tokens": completion,
             "total_tokens": self._prompt_tokens + completion,
-            "prompt_tokens_details": {"cached_tokens": cached},
+            "prompt_tokens_details": {"cached_tokens": self._cached()},
             "completion_tokens_details": {"reasoning_tokens": reasoning},
         }
+
+    def result(self):
+        """What the process returns: the server's metrics count it, and monitors show it."""
+        usage = self.usage()
+        return {
+            "finish_reasons": [choice.counts.finish for choice in self.choices],
+            "prompt_tokens": usage["prompt_tokens"],
+            "cached_tokens": self._cached(),
+            "completion_tokens": usage["completion_tokens"],
+        }
+
+    def _cached(self):
+        return self.cached_tokens + sum(choice.counts.cached for choice in self.choices)
 
     def timings(self):
         """Timings under the names of other local servers. The time to the first token belongs to the prompt."""
@@ -335,6 +352,7 @@ class Costs:
         prompt_ms, predicted_ms = (first - self._begun) * 1000, (now - first) * 1000
         return {
             "prompt_n": self._prompt_tokens,
+            "cache_n": self._cached(),
             "prompt_ms": round(prompt_ms, 3),
             "prompt_per_second": _rate(self._prompt_tokens, prompt_ms),
             "predicted_n": completion,

@@ -253,9 +253,10 @@ async def send(costs, pieces, form, *, stream, left_out=()):
     headers = reported(left_out)
     if stream:
         headers |= {"content-type": form.TYPE, "cache-control": "no-cache"}
-        return {"headers": headers, "body": _stream(costs, pieces, form)}
+        return {"headers": headers, "body": _stream(costs, pieces, form), "result": costs.result}
     parts = [piece async for piece in pieces]
-    return {"headers": {**headers, "content-type": "application/json"}, "body": _encode(form.whole(parts, costs))}
+    headers |= {"content-type": "application/json"}
+    return {"headers": headers, "body": _encode(form.whole(parts, costs)), "result": costs.result}
 
 
 def reported(left_out):

@@ -1,13 +1,11 @@
 """Signals that end a command while a coroutine runs."""
 
 import asyncio
-import signal
-from collections.abc import Callable, Coroutine, Generator
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine
 from types import FrameType
 from typing import Any, TypeVar
 
-from pie_mlx.cli.terminal.signals import end_at_once, ending_signals
+from pie_mlx.cli.terminal.signals import end_at_once, handled_by
 
 Result = TypeVar("Result")
 Protect = Callable[[], None]
@@ -21,7 +19,7 @@ def run_interruptible(main: Callable[[Protect], Coroutine[Any, Any, Result]]) ->
     """
     with asyncio.Runner() as runner:
         interruption = _Interruption(runner.get_loop())
-        with _handlers(interruption):
+        with handled_by(interruption):
             try:
                 result = runner.run(main(interruption.protect))
             except asyncio.CancelledError:
@@ -45,13 +43,3 @@ class _Interruption:
             end_at_once(number, frame)
         self.happened = True
         self._loop.call_soon_threadsafe(self._task.cancel)
-
-
-@contextmanager
-def _handlers(handler: Callable[[int, FrameType | None], None]) -> Generator[None]:
-    previous = {number: signal.signal(number, handler) for number in ending_signals()}
-    try:
-        yield
-    finally:
-        for number, earlier in previous.items():
-            signal.signal(number, earlier)

@@ -2,6 +2,8 @@
 
 import os
 import signal
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
@@ -15,6 +17,17 @@ def ending_signals() -> tuple[int, ...]:
     """Signals that end a command; SIGHUP only where `nohup` or a shell has not turned it off."""
     hangs_up = signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN
     return (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hangs_up else []))
+
+
+@contextmanager
+def handled_by(handler: Callable[[int, FrameType | None], None]) -> Generator[None]:
+    """Have `handler` take the ending signals. Only for the main thread."""
+    previous = {number: signal.signal(number, handler) for number in ending_signals()}
+    try:
+        yield
+    finally:
+        for number, earlier in previous.items():
+            signal.signal(number, earlier)
 
 
 def end_at_once_when_interrupted() -> None:

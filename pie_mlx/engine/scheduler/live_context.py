@@ -39,7 +39,7 @@ class LiveContext:
     the ones it asked for, None while there is no stream; `unclaimed` counts those of all replies that it has not used.
     `drafter` is there once the engine was asked to speculate, `draft_model_pace` once its draft model may. `owed` is
     the error of a later pass of a call whose reply brought the tokens before it; the next call gets it. `parent` is
-    the context it was forked from, or 0.
+    the context it was forked from, or 0. `started_seconds`: when the first tokens of its last pass entered a batch.
     """
 
     id: int
@@ -62,6 +62,7 @@ class LiveContext:
     draft_model_pace: Pace | None = None
     owed: PieError | None = None
     parent: int = 0
+    started_seconds: float = 0.0
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @staticmethod

@@ -251,8 +251,11 @@ class Scheduler:
 
     def enter(self, chunks: Chunks) -> None:
         """The passes are in the batch until its end. Nothing is planned meanwhile: none of them is suspended (T24)."""
+        now = time.monotonic()
         for item, _ in chunks:
             item.in_batch = True
+            if not item.cursor:
+                item.context.started_seconds = now
             self._state.forks.discard(item.context.id)
         self._firing = self._firing.fired([item.context.id for item, _ in chunks])
 

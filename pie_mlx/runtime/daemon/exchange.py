@@ -56,9 +56,16 @@ class Head(NamedTuple):
 
 
 class HttpExchange:
-    """An `HttpPort` on the answering loop; all other methods, and `batcher`, belong to the loop that made it."""
+    """An `HttpPort` on the answering loop; all other methods, and `batcher`, belong to the loop that made it.
 
-    def __init__(self, request: HttpRequest, batcher: WakeupBatcher | None = None) -> None:
+    `asked_seconds`: when the request had arrived, on the monotonic clock.
+    """
+
+    def __init__(
+        self, request: HttpRequest, batcher: WakeupBatcher | None = None, *, asked_seconds: float = 0.0
+    ) -> None:
+        self.asked_seconds = asked_seconds
+        self.status = 0
         self._request = request
         self._batcher = batcher or WakeupBatcher(asyncio.get_running_loop())
         self._head: asyncio.Future[Head] = asyncio.get_running_loop().create_future()
@@ -83,7 +90,7 @@ class HttpExchange:
         if self._begun:
             raise InvalidArgumentError("http: the answer has begun already", hint="answer a request once")
         head = Head(_checked_status(status), [_checked_header(name, value) for name, value in headers])
-        self._begun = True
+        self._begun, self.status = True, status
         self._batcher.post(partial(self._announce, head))
 
     async def write(self, data: bytes, *, last: bool = False) -> None:

@@ -15,30 +15,32 @@ from pie_mlx.runtime.program.parameters import Input
 from pie_mlx.sdk._calls.host import current_host
 
 TEXT, BINARY, JSON = "text/plain; charset=utf-8", "application/octet-stream", "application/json"
-_KEYS = frozenset({"status", "headers", "body"})
+_KEYS = frozenset({"status", "headers", "body", "result"})
 
 Handler = Callable[..., Awaitable[object]]
 
 
-async def answer_request(handle: Handler, input: Input) -> None:
-    """Pass this process's request to `handle`, and the answer to the client.
+async def answer_request(handle: Handler, input: Input) -> object:
+    """Pass this process's request to `handle`, and the answer to the client. Returns the `result` of the answer.
 
-    Raises LaunchError for a handler with other parameters, InvalidTypeError for an invalid answer.
+    A function as `result` is called once the body has been sent. Raises LaunchError for a handler with other
+    parameters, InvalidTypeError for an invalid answer.
     """
     host = current_host()
     request = request_mapping(await host.submit(ReadHttpRequest()))
     arguments = (request, input) if _takes(handle, 2) else (request,)
     if not _takes(handle, len(arguments)):
         raise LaunchError("handle: takes other arguments", hint="write 'async def handle(request)'")
-    status, headers, body = _parts(await handle(*arguments))
+    status, headers, body, result = _parts(await handle(*arguments))
     if isinstance(body, AsyncIterator):
         pieces = cast("AsyncIterator[object]", body)
         await host.submit(BeginHttpAnswer(status, _with_type(headers, TEXT)))
         await _stream(host, pieces)
-        return
-    data, kind = _encoded(body)
-    await host.submit(BeginHttpAnswer(status, [*_with_type(headers, kind), ("content-length", str(len(data)))]))
-    await host.submit(WriteHttpBody(data, last=True))
+    else:
+        data, kind = _encoded(body)
+        await host.submit(BeginHttpAnswer(status, [*_with_type(headers, kind), ("content-length", str(len(data)))]))
+        await host.submit(WriteHttpBody(data, last=True))
+    return result() if callable(result) else result
 
 
 def request_mapping(request: HttpRequest) -> dict[str, Any]:
@@ -86,21 +88,23 @@ async def _send_pieces(host: Host, pieces: AsyncIterator[object]) -> None:
             await asyncio.gather(sending, return_exceptions=True)
 
 
-def _parts(answer: object) -> tuple[int, list[tuple[str, str]], object]:
+def _parts(answer: object) -> tuple[int, list[tuple[str, str]], object, object]:
     if not isinstance(answer, Mapping):
         raise InvalidTypeError(
             f"handle: answered {type(answer).__name__}", hint='return {"status": 200, "headers": {}, "body": ...}'
         )
     fields = cast("Mapping[str, object]", answer)
     if unknown := set(fields) - _KEYS:
-        raise InvalidTypeError(f"handle: unknown keys in the answer: {sorted(unknown)}", hint="status, headers, body")
+        raise InvalidTypeError(
+            f"handle: unknown keys in the answer: {sorted(unknown)}", hint="status, headers, body, result"
+        )
     status, headers = fields.get("status", 200), fields.get("headers", {})
     if not isinstance(status, int) or not isinstance(headers, Mapping):
         raise InvalidTypeError(
             "handle: status or headers of another type", hint="status is an int, headers a mapping of str to str"
         )
     pairs = [(str(name).lower(), str(value)) for name, value in cast("Mapping[object, object]", headers).items()]
-    return status, [pair for pair in pairs if pair[0] != "content-length"], fields.get("body")
+    return status, [pair for pair in pairs if pair[0] != "content-length"], fields.get("body"), fields.get("result")
 
 
 def _encoded(body: object) -> tuple[bytes, str]:

@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from pie_mlx.engine.hosting.ports import HttpPort
 from pie_mlx.errors import ProcessCancelledError
 from pie_mlx.events import ProcessFailed, ProcessReturned
 from pie_mlx.runtime.execution.executor import Executor
@@ -27,13 +28,16 @@ Report = Callable[[Outcome], None]
 class Process:
     """A running program. Ended programs keep their result.
 
-    `id` is a lower-case UUID. All methods belong to the loop that launched it.
+    `id` is a lower-case UUID, `http` the request that it answers. All methods belong to the loop that launched it.
     """
 
-    def __init__(self, id: str, session: LocalSession, event_queue: ProcessEventQueue) -> None:
+    def __init__(
+        self, id: str, session: LocalSession, event_queue: ProcessEventQueue, http: HttpPort | None = None
+    ) -> None:
         self.id = id
         self._session = session
         self._event_queue = event_queue
+        self._http = http
         self._loop = asyncio.get_running_loop()
         self._reported: asyncio.Future[Outcome] = self._loop.create_future()
         self._executor: Executor | None = None
@@ -132,7 +136,8 @@ class Process:
         if isinstance(outcome, Failed):
             self._event_queue.deliver(ProcessFailed(self.id, outcome.error_type, outcome.message, outcome.hint))
         else:
-            self._event_queue.deliver(ProcessReturned(self.id, outcome.value, outcome.format))
+            status = 0 if self._http is None else self._http.status
+            self._event_queue.deliver(ProcessReturned(self.id, outcome.value, outcome.format, status))
         self._event_queue.close()
         self._executor = None  # results may be kept for long, and a worker's link holds much memory
         return (

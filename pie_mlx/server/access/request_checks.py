@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection
 
 from pie_mlx.server.transport.refusals import Refusal
 
+TOKEN_HEADERS = frozenset({b"authorization", b"x-api-key"})
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -28,27 +29,23 @@ def check_page(method: str, field: Callable[[str], str | None], allowed: Collect
     return Refusal(403, "a page of another site may not ask for this: add its origin to [server] allowed_origins\n")
 
 
-TOKEN_HEADERS = ("authorization", "x-api-key")
-"""Where clients send a token: those of Anthropic's interface send it in a header of its own."""
-
-
 def check_token(field: Callable[[str], str | None], is_token: Callable[[str], bool], name: str) -> Refusal | None:
     """Refuse HTTP requests without a valid token; `field` returns a header, `name` describes the token."""
-    kind, _, token = (field("authorization") or "").partition(" ")
-    key = token if kind.lower() == "bearer" else field("x-api-key")
-    if key and is_token(key):
+    kind, _, bearer = (field("authorization") or "").partition(" ")
+    if (kind.lower() == "bearer" and is_token(bearer)) or is_token(field("x-api-key") or ""):
         return None
     return Refusal(401, f"authentication is on: send 'Authorization: Bearer TOKEN' with {name}\n")
 
 
-def check_host(host_header: str | None, bound_host: str) -> Refusal | None:
-    """Refuse a foreign name rebound to the loopback address. Ignores the port, which tunnels change."""
+def check_host(host_header: str | None, bound_host: str, allowed: Collection[str] = ()) -> Refusal | None:
+    """Refuse a foreign name rebound to the loopback address, unless `allowed`. Ignores the port: tunnels change it."""
     if not is_loopback(bound_host):
         return None
     name = host_name(host_header or "")
-    if name in LOOPBACK_NAMES or name == bound_host:
+    if name in LOOPBACK_NAMES or name == bound_host or (name and name in allowed):
         return None
-    return Refusal(403, "the Host header names another machine: use localhost or 127.0.0.1\n")
+    advice = "use localhost or 127.0.0.1, or add the name to [server] allowed_hosts"
+    return Refusal(403, f"the Host header names another machine: {advice}\n")
 
 
 def host_name(header: str) -> str:

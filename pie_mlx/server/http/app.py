@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from starlette.applications import Starlette
@@ -15,12 +16,14 @@ import pie_mlx
 from pie_mlx.engine.inspection import tick_failure
 from pie_mlx.errors import EngineStoppedError
 from pie_mlx.runtime.program.semver import Version
-from pie_mlx.server.access.request_checks import check_host, check_page, check_token
+from pie_mlx.server.access.request_checks import check_token
+from pie_mlx.server.http.gate import Gate
 from pie_mlx.server.http.metrics import CONTENT_TYPE, metrics_text
 from pie_mlx.server.http.openai import openai_app
 from pie_mlx.server.service import Service
 from pie_mlx.server.transport.http_protocol import HEALTH_PATH
 from pie_mlx.server.transport.refusals import Refusal, refused
+from pie_mlx.server.watching.request_metrics import ServedRequest
 
 OPENAI_PATH, OLLAMA_PATH, OWN_PATH = "/v1/", "/api/", "/api/v1/"
 ANSWER_SECONDS = 5.0
@@ -68,41 +71,25 @@ def http_app(service: Service) -> ASGIApp:
         Route("/metrics", metrics),
         Route("/api/v1/inferlets/{name}", versions),
     ]
-    return Guard(Starlette(routes=routes, exception_handlers={404: nothing}), openai_app(service), service)
+
+    def check(scope: Scope, headers: Headers) -> Refusal | None:
+        is_open = not service.settings.authentication or scope.get("client") is None or scope["path"] == HEALTH_PATH
+        is_token = service.authenticator.is_token
+        return None if is_open else check_token(headers.get, is_token, "the engine's internal token")
+
+    app = _Routes(Starlette(routes=routes, exception_handlers={404: nothing}), openai_app(service))
+    return Gate(app, service.settings, service.settings.host, check, partial(_answer, service))
 
 
-class Guard:
-    """Refuses foreign pages, rebound names and, with authentication on, requests without a token.
+class _Routes:
+    """Requests to models go directly to `openai`, to save the layers of `app` for every piece of a stream."""
 
-    Requests to models go directly to `openai`, to save the layers of `app` for every piece of a stream.
-    """
-
-    def __init__(self, app: ASGIApp, openai: ASGIApp, service: Service) -> None:
+    def __init__(self, app: ASGIApp, openai: ASGIApp) -> None:
         self._app = app
         self._openai = openai
-        self._service = service
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            return
-        headers = Headers(scope=scope)
-        path = scope["path"]
-        refusal = self._refusal(scope, headers)
-        if refusal is not None:
-            await _answer(refusal, path)(scope, receive, send)
-            return
-        app = self._openai if _is_for_models(path) else self._app
-        await app(scope, receive, _allowing(send, headers.get("origin")))
-
-    def _refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
-        settings = self._service.settings
-        is_local = scope.get("client") is None
-        refusal = check_page(scope["method"], headers.get, settings.origins)
-        if refusal is None and not is_local:
-            refusal = check_host(headers.get("host"), settings.host)
-        if refusal is None and settings.authentication and not is_local and scope["path"] != HEALTH_PATH:
-            refusal = check_token(headers.get, self._service.authenticator.is_token, "the engine's internal token")
-        return refusal
+        await (self._openai if _is_for_models(scope["path"]) else self._app)(scope, receive, send)
 
 
 def _is_for_models(path: str) -> bool:
@@ -110,25 +97,12 @@ def _is_for_models(path: str) -> bool:
     return path.startswith((OPENAI_PATH, OLLAMA_PATH)) and not path.startswith(OWN_PATH)
 
 
-def _answer(refusal: Refusal, path: str) -> Response:
+def _answer(service: Service, scope: Scope, refusal: Refusal) -> Response:
     """The refusal in the form the client expects."""
-    if _is_for_models(path):
-        return refused(refusal.status, refusal.text.strip(), path)
+    if _is_for_models(scope["path"]):
+        service.requests.finish(ServedRequest(scope["path"], refusal.status))
+        return refused(refusal.status, refusal.text.strip(), scope["path"])
     return PlainTextResponse(refusal.text, refusal.status)
-
-
-def _allowing(send: Send, origin: str | None) -> Send:
-    """Add the header that lets an allowed page read the answer."""
-    if origin is None:
-        return send
-
-    async def sending(message: Any) -> None:
-        if message["type"] == "http.response.start":
-            allowed = [(b"access-control-allow-origin", origin.encode("latin-1")), (b"vary", b"Origin")]
-            message = {**message, "headers": [*message.get("headers", ()), *allowed]}
-        await send(message)
-
-    return sending
 
 
 async def _failure(service: Service) -> str:

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import socket
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import uvicorn
@@ -20,10 +19,12 @@ from pie_mlx.runtime.program.parameters import Input
 from pie_mlx.runtime.program.program import Program, handles_requests
 from pie_mlx.runtime.registry import Launch, Registry, User
 from pie_mlx.server.access.authentication import Authenticator, new_token
-from pie_mlx.server.access.request_checks import TOKEN_HEADERS, check_host, check_page, check_token
+from pie_mlx.server.access.request_checks import TOKEN_HEADERS, check_token
+from pie_mlx.server.http.gate import Gate
 from pie_mlx.server.http.process_app import ProcessApp
 from pie_mlx.server.settings import ServerSettings
 from pie_mlx.server.transport.listener import Listener, bind_tcp, listen
+from pie_mlx.server.transport.refusals import Refusal
 
 HOST = "127.0.0.1"
 STOP_SECONDS = 2
@@ -78,12 +79,10 @@ class Daemon:
         return Daemon(registry, settings, authenticator, user, program, input, bound)
 
     def start(self) -> None:
+        app = ProcessApp(self._launch, patience_seconds=self.settings.slow_reader_seconds)
+        checked = _WithoutToken(app) if self.settings.authentication else app
         config = uvicorn.Config(
-            _Guard(
-                ProcessApp(self._launch, patience_seconds=self.settings.slow_reader_seconds),
-                self.settings,
-                self._is_token,
-            ),
+            Gate(checked, self.settings, HOST, self._check_token, _answer),
             lifespan="off",
             ws="none",
             log_config=None,
@@ -107,6 +106,12 @@ class Daemon:
         for process in self._answering.values():
             process.cancel()
 
+    def _check_token(self, scope: Scope, headers: Headers) -> Refusal | None:
+        del scope
+        if not self.settings.authentication:
+            return None
+        return check_token(headers.get, self._is_token, "the daemon's token")
+
     def _is_token(self, given: str) -> bool:
         return self.authenticator.is_token(given) or Authenticator(self.token).is_token(given)
 
@@ -120,27 +125,16 @@ class Daemon:
 
 
 @dataclass(frozen=True, slots=True)
-class _Guard:
-    """Refuses foreign pages, rebound names and, with authentication on, requests without a token.
-
-    Tokens are not passed to the program: the engine's would give it admin rights.
-    """
+class _WithoutToken:
+    """Keeps tokens from the program: the engine's would give it admin rights."""
 
     app: ProcessApp
-    settings: ServerSettings
-    is_token: Callable[[str], bool]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            return
-        headers = Headers(scope=scope)
-        foreign = check_page(scope["method"], headers.get, self.settings.origins)
-        refusal = foreign or check_host(headers.get("host"), HOST)
-        if refusal is None and self.settings.authentication:
-            refusal = check_token(headers.get, self.is_token, "the daemon's token")
-            others = [(name, value) for name, value in scope["headers"] if name.decode("latin-1") not in TOKEN_HEADERS]
-            scope = {**scope, "headers": others}
-        if refusal is None:
-            await self.app(scope, receive, send)
-        else:
-            await PlainTextResponse(refusal.text, refusal.status)(scope, receive, send)
+        others = [(name, value) for name, value in scope["headers"] if name not in TOKEN_HEADERS]
+        await self.app({**scope, "headers": others}, receive, send)
+
+
+def _answer(scope: Scope, refusal: Refusal) -> PlainTextResponse:
+    del scope
+    return PlainTextResponse(refusal.text, refusal.status)

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client import CollectorRegistry, disable_created_metrics, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
@@ -11,6 +11,7 @@ from pie_mlx.runtime.registry import User
 from pie_mlx.server.service import Service
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+disable_created_metrics()
 _EVERYTHING = User("metrics", admin=True)
 
 
@@ -18,7 +19,7 @@ def metrics_text(service: Service) -> bytes:
     """All metrics in the text format."""
     registry = CollectorRegistry()
     registry.register(_ServiceCollector(service))
-    return generate_latest(registry)
+    return generate_latest(registry) + generate_latest(service.metrics)
 
 
 class _ServiceCollector(Collector):
@@ -33,8 +34,10 @@ class _ServiceCollector(Collector):
         yield _counter("pie_passes", "Forward passes completed", totals.requests)
         yield _counter("pie_batch_seconds", "Seconds spent in batches", totals.batch_seconds)
         yield _counter("pie_processes_launched", "Processes launched", totals.launched)
-        yield _counter("pie_processes_returned", "Processes that returned", totals.returned)
-        yield _counter("pie_processes_failed", "Processes that failed or were ended", totals.failed)
+        yield _counter("pie_processes_returned", "Processes that returned, refused requests aside", totals.returned)
+        yield _counter("pie_processes_refused", "Processes that answered a request with an error", totals.refused)
+        yield _counter("pie_processes_failed", "Processes that failed", totals.failed)
+        yield _counter("pie_processes_cancelled", "Processes that were ended, or whose client left", totals.cancelled)
         yield _counter("pie_frames_refused", "Frames that are not valid in the protocol", service.refused_frames)
         yield _counter("pie_signals_ignored", "Messages and files that no process received", service.ignored_signals)
         yield _gauge("pie_connections", "Open connections", len(service.connections))

@@ -21,10 +21,13 @@ def openai_app(service: Service) -> ProcessApp:
     user = User(RESERVED_USER) if service.settings.authentication else UNAUTHENTICATED
 
     async def launch(exchange: HttpExchange) -> Process:
-        asked = json.dumps({"path": exchange.request.path})  # what a listing shows as its input
+        number = dict(exchange.request.headers)["x-request-id"]
+        asked = json.dumps({"path": exchange.request.path, "request_id": number})  # what a listing shows as its input
         request = Launch(program, asked, captures=False, http=exchange, entry=resident.entry(exchange))
         process = await service.registry.launch_at_once(user, request)
+        service.requests.begin(process.id, exchange.request.path, exchange.asked_seconds)
         process.close_session()
         return process
 
-    return ProcessApp(launch, patience_seconds=service.settings.slow_reader_seconds)
+    patience_seconds = service.settings.slow_reader_seconds
+    return ProcessApp(launch, patience_seconds=patience_seconds, finished=service.requests.finish)

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
@@ -13,11 +14,13 @@ from pie_mlx.calls import HttpRequest
 from pie_mlx.errors import PieError, ProcessCancelledError
 from pie_mlx.events import SIGNAL, told_message
 from pie_mlx.runtime.daemon import HttpExchange, WakeupBatcher
-from pie_mlx.runtime.execution.outcome import Failed
+from pie_mlx.runtime.execution.outcome import Failed, Returned
 from pie_mlx.runtime.execution.process import Process
 from pie_mlx.runtime.registry import STOPPED
+from pie_mlx.server.http.content_encoding import DamagedBodyError, Decoder, UnknownEncodingError, decoder_of
 from pie_mlx.server.http.rate_limits import ByteRateLimiter, TurnLimiter
 from pie_mlx.server.transport.refusals import refused
+from pie_mlx.server.watching.request_metrics import ServedRequest
 
 BODY_LIMIT_BYTES = 16 << 20
 BODIES_LIMIT_BYTES = 256 << 20
@@ -55,7 +58,9 @@ class _RefusedError(Exception):
 class _PendingRequest:
     """A request from its arrival until it is answered; `ending` runs as long as its process."""
 
+    served: ServedRequest
     body: bytearray = field(default_factory=bytearray)
+    is_received: bool = False
     size_bytes: int = 0
     ending: "asyncio.Task[None] | None" = None
 
@@ -64,7 +69,7 @@ class ProcessApp:
     """An ASGI app. `launch` starts the process that answers an exchange.
 
     At most `at_once` requests, with `bodies_limit_bytes` of bodies, are in progress, from their first byte until their
-    process ends; more are refused unread.
+    process ends; more are refused unread. `finished` is called for each, refused or not, after its process has ended.
 
     The process ends if its client disconnects, or does not read or send for `patience_seconds`. If the process fails
     after starting its answer, the connection is broken, so that a partial answer does not look complete.
@@ -78,8 +83,10 @@ class ProcessApp:
         body_limit_bytes: int = BODY_LIMIT_BYTES,
         bodies_limit_bytes: int = BODIES_LIMIT_BYTES,
         at_once: int = AT_ONCE,
+        finished: Callable[[ServedRequest], None] = lambda served: None,
     ) -> None:
         self._launch = launch
+        self._finished = finished
         self._patience_seconds = patience_seconds
         self._body_limit_bytes = body_limit_bytes
         self._bodies_limit_bytes = bodies_limit_bytes
@@ -95,8 +102,9 @@ class ProcessApp:
             return
         if len(self._pending) >= self._at_once:  # before reading anything
             await refused(503, "too many requests at once: try again later", scope["path"])(scope, receive, send)
+            self._finished(ServedRequest(scope["path"], 503))
             return
-        pending = _PendingRequest()
+        pending = _PendingRequest(ServedRequest(scope["path"]))
         self._pending.add(pending)
         try:
             await self._receive(pending, scope, receive, send)
@@ -109,36 +117,54 @@ class ProcessApp:
     def _leave(self, pending: _PendingRequest) -> None:
         self._pending.discard(pending)
         self._bodies_bytes -= pending.size_bytes
+        self._finished(pending.served)
 
     async def _receive(self, pending: _PendingRequest, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await self._read_body(pending, scope, receive)
         except _RefusedError as error:
-            await self._refuse_and_drain(refused(error.status, error.text, scope["path"]), scope, receive, send)
+            pending.served.status = error.status
+            answer = refused(error.status, error.text, scope["path"])
+            if pending.is_received:
+                await answer(scope, receive, send)
+            else:
+                await self._refuse_and_drain(answer, scope, receive, send)
             return
+        pending.served.asked_seconds = time.monotonic()
         await self._turns.turn()
         body, pending.body = bytes(pending.body), bytearray()
         await self._serve(pending, _request(scope, body), scope, receive, send)
 
     async def _read_body(self, pending: _PendingRequest, scope: Scope, receive: Receive) -> None:
-        """Raises _RefusedError for a body that is too long, as soon as that is known, or arrives too slowly."""
+        """Raises _RefusedError as soon as a body is known to be too long, too slow, damaged or of unknown encoding."""
         self._check_size(pending, _declared_bytes(scope))
-        loop, more = asyncio.get_running_loop(), True
+        try:
+            decoder = decoder_of(scope["headers"])
+            await self._read_pieces(pending, decoder, receive)
+            decoder.finish()
+        except UnknownEncodingError as error:
+            raise _RefusedError(415, f"content-encoding {str(error)[:100]}: send gzip, or no encoding") from None
+        except DamagedBodyError as error:
+            raise _RefusedError(400, f"the body is not gzip: {error}") from None
+
+    async def _read_pieces(self, pending: _PendingRequest, decoder: Decoder, receive: Receive) -> None:
+        loop, received_bytes = asyncio.get_running_loop(), 0
         begun_seconds = loop.time()
-        while more:
-            needed_seconds = begun_seconds + len(pending.body) / SLOWEST_BODY
+        while not pending.is_received:
+            needed_seconds = begun_seconds + received_bytes / SLOWEST_BODY
             try:
                 async with asyncio.timeout_at(min(loop.time(), needed_seconds) + self._patience_seconds):
                     message = await receive()
             except TimeoutError:
                 raise _RefusedError(408, "the body arrives too slowly: send it again, faster") from None
-            piece = message.get("body", b"")
-            self._check_size(pending, len(pending.body) + len(piece))
-            pending.body += piece
-            pending.size_bytes += len(piece)
-            self._bodies_bytes += len(piece)
-            begun_seconds += await self._rest(piece)
-            more = message.get("more_body", False)
+            received_bytes += len(message.get("body", b""))
+            pending.is_received = not message.get("more_body", False)
+            for piece in decoder.decode(message.get("body", b"")):
+                self._check_size(pending, len(pending.body) + len(piece))
+                pending.body += piece
+                pending.size_bytes += len(piece)
+                self._bodies_bytes += len(piece)
+                begun_seconds += await self._rest(piece)
 
     async def _refuse_and_drain(self, answer: JSONResponse, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer at once, then read and discard the body: otherwise a sending client would get a reset instead."""
@@ -160,10 +186,9 @@ class ProcessApp:
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _rest(self, piece: bytes) -> float:
-        """Sleep to limit the rate after a piece of a body; returns the seconds slept."""
+        """Let others run after a piece of a body, and limit the rate; returns the seconds slept."""
         seconds = self._rate.wait_seconds(len(piece), asyncio.get_running_loop().time())
-        if seconds:
-            await asyncio.sleep(seconds)
+        await asyncio.sleep(seconds)
         return seconds
 
     def _check_size(self, pending: _PendingRequest, size_bytes: int) -> None:
@@ -176,28 +201,35 @@ class ProcessApp:
         self, pending: _PendingRequest, request: HttpRequest, scope: Scope, receive: Receive, send: Send
     ) -> None:
         self._batcher = self._batcher or WakeupBatcher(asyncio.get_running_loop())
-        exchange = HttpExchange(request, self._batcher)
+        served = pending.served
+        exchange = HttpExchange(request, self._batcher, asked_seconds=served.asked_seconds)
         launching = asyncio.ensure_future(self._launch(exchange))
         leaving = asyncio.create_task(_leave(receive, exchange, launching))
         try:
             await asyncio.wait((launching,))
             if launching.cancelled():  # the client disconnected before the launch
                 return
-            pending.ending = asyncio.create_task(_end(exchange, launching.result()))
-            await self._answer(exchange, scope, receive, send)
+            pending.ending = asyncio.create_task(_end(exchange, launching.result(), served))
+            await self._answer(exchange, served, scope, receive, send)
         except _UnreadError:
             _give_up(exchange, launching, f"the client has read nothing for {self._patience_seconds:g} s")
         except PieError as error:
+            served.status = 503
             await refused(503, error.message, scope["path"])(scope, receive, send)
         finally:
             leaving.cancel()
 
-    async def _answer(self, exchange: HttpExchange, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _answer(
+        self, exchange: HttpExchange, served: ServedRequest, scope: Scope, receive: Receive, send: Send
+    ) -> None:
         """Raises _UnreadError if the client does not read."""
         try:
             status, headers = await exchange.head()
         except Exception as error:
-            await _unanswered(error, scope["path"])(scope, receive, send)
+            answer = _unanswered(error, scope["path"])
+            if not exchange.is_gone:
+                served.end(answer.status_code)
+            await answer(scope, receive, send)
             return
         raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
         await send({"type": "http.response.start", "status": status, "headers": raw})
@@ -211,10 +243,13 @@ class ProcessApp:
         except Exception as error:
             # A partial answer: the connection is closed because it is not completed.
             if not exchange.is_gone:
+                served.end(500)
                 _log.warning("%s %s: the answer breaks off: %s", scope["method"], scope["path"], _told(error))
             return
         if not whole:
             await self._send(b"", send, whole=True)
+        if not exchange.is_gone:
+            served.end(status)
 
     async def _send(self, data: bytes, send: Send, *, whole: bool) -> None:
         for start in range(0, len(data) or 1, PIECE_BYTES):
@@ -234,9 +269,13 @@ def _declared_bytes(scope: Scope) -> int:
 
 
 def _request(scope: Scope, body: bytes) -> HttpRequest:
+    """The request for the program: the body decoded, HEAD as GET, whose body is left out of the answer."""
     headers = [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in scope["headers"]]
-    query = scope["query_string"].decode("latin-1")
-    return HttpRequest(scope["method"], scope["path"], query, headers, body)
+    if any(name == "content-encoding" for name, _ in headers):
+        others = [field for field in headers if field[0] not in ("content-encoding", "content-length")]
+        headers = [*others, ("content-length", str(len(body)))]
+    method = "GET" if scope["method"] == "HEAD" else scope["method"]
+    return HttpRequest(method, scope["path"], scope["query_string"].decode("latin-1"), headers, body)
 
 
 def _unanswered(error: Exception, path: str) -> JSONResponse:
@@ -258,9 +297,11 @@ def _told(error: Exception) -> str:
     return told_message(type(error).__name__, str(error))
 
 
-async def _end(exchange: HttpExchange, process: Process) -> None:
-    outcome = await process.outcome()
+async def _end(exchange: HttpExchange, process: Process, served: ServedRequest) -> None:
+    served.process, outcome = process.id, await process.outcome()
     error = outcome.error if isinstance(outcome, Failed) else None
+    if isinstance(outcome, Returned):
+        served.returned = outcome.value
     exchange.end(error if isinstance(error, Exception) or error is None else RuntimeError(str(error)))
 
 

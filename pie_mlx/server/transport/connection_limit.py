@@ -7,6 +7,7 @@ import socket
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Protocol
 
 from pie_mlx.runtime.network.acceptor import Acceptor
@@ -118,6 +119,7 @@ class ConnectionLimit:
             self._acceptor.start()
 
 
+@lru_cache(PLACES)
 def neighbourhood(address: str) -> str:
     """A key that is equal for addresses of one machine; "" for this one, where tunnels end. IPv6 uses a prefix."""
     if not address:

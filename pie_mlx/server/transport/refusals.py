@@ -7,8 +7,9 @@ from starlette.responses import JSONResponse
 RETRY_SECONDS = 1
 """When to retry after a refusal under load."""
 _KINDS = {401: "authentication_error", 403: "permission_error"}
-_ANTHROPIC_KINDS = {**_KINDS, 413: "request_too_large", 503: "overloaded_error"}
 _CODES = {401: "invalid_api_key"}
+_HEADERS = {415: {"accept-encoding": "gzip"}, 503: {"retry-after": str(RETRY_SECONDS)}}
+_MESSAGES_KINDS = {**_KINDS, 404: "not_found_error", 413: "request_too_large", 503: "overloaded_error"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +22,15 @@ class Refusal:
 
 
 def refused(status: int, text: str, path: str = "") -> JSONResponse:
-    """A refusal in the form that clients of this path read: Anthropic's, Ollama's or OpenAI's."""
-    headers = {"retry-after": str(RETRY_SECONDS)} if status == 503 else None
-    if path.startswith("/v1/messages"):
-        kind = _ANTHROPIC_KINDS.get(status, "api_error" if status >= 500 else "invalid_request_error")
-        return JSONResponse({"type": "error", "error": {"type": kind, "message": text}}, status, headers)
+    """A refusal in the form of the interface at `path`: Anthropic's, Ollama's, or else OpenAI's."""
+    return JSONResponse(_content(status, text, path), status, _HEADERS.get(status))
+
+
+def _content(status: int, text: str, path: str) -> object:
     if path.startswith("/api/"):
-        return JSONResponse({"error": text}, status, headers)
-    kind, code = _KINDS.get(status, "server_error" if status >= 500 else "invalid_request_error"), _CODES.get(status)
-    return JSONResponse({"error": {"message": text, "type": kind, "param": None, "code": code}}, status, headers)
+        return {"error": text}
+    if path.startswith("/v1/messages"):
+        kind = _MESSAGES_KINDS.get(status, "api_error" if status >= 500 else "invalid_request_error")
+        return {"type": "error", "error": {"type": kind, "message": text}}
+    kind = _KINDS.get(status, "server_error" if status >= 500 else "invalid_request_error")
+    return {"error": {"message": text, "type": kind, "param": None, "code": _CODES.get(status)}}

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from pie_mlx.events import (
+    CANCELLED,
     AccountLeft,
     EngineStarted,
     Event,
@@ -43,7 +44,9 @@ class EngineTotals:
     spill: str = ""
     launched: int = 0
     returned: int = 0
+    refused: int = 0
     failed: int = 0
+    cancelled: int = 0
     guessed: list[int] = field(default_factory=list[int])
     guessed_right: list[int] = field(default_factory=list[int])
 
@@ -60,10 +63,12 @@ class EngineTotals:
                 self.price = price
             case ProcessLaunched():
                 self.launched += 1
-            case ProcessReturned():
-                self.returned += 1
-            case ProcessFailed():
-                self.failed += 1
+            case ProcessReturned(status=status):
+                self.refused += status >= 400
+                self.returned += status < 400
+            case ProcessFailed(error_type=error_type):
+                self.cancelled += error_type == CANCELLED
+                self.failed += error_type != CANCELLED
             case _:
                 self._observe_engine(event)
 

@@ -38,6 +38,17 @@ def test_set_changes_one_value(pie, home):
     assert [path.name for path in home.iterdir()] == ["config.toml"]
 
 
+@pytest.mark.parametrize("text", ["https://a.b,http://c:1", '["https://a.b", "http://c:1"]'])
+def test_a_list_is_set_with_commas_or_in_brackets(pie, text):
+    assert pie("config", "set", "server.allowed_origins", text).code == 0
+    assert json.loads(pie("config", "get", "server.allowed_origins").out) == ["https://a.b", "http://c:1"]
+
+
+def test_addresses_in_brackets_are_items_of_a_list(pie):
+    assert pie("config", "set", "runtime.network_allowed_hosts", "[::1]:443,a.b").code == 0
+    assert json.loads(pie("config", "get", "runtime.network_allowed_hosts").out) == ["[::1]:443", "a.b"]
+
+
 def test_set_keeps_the_directory_of_a_model_for_whoever_stands_elsewhere(pie, home, tmp_path, monkeypatch):
     shutil.copytree(EMBEDDED / "pie-tiny", tmp_path / "m4")
     monkeypatch.chdir(tmp_path)

@@ -39,7 +39,7 @@ def serve(engine):
 
     async def ask(handle, input=None):
         async def main(given):
-            await answer_request(handle, given)
+            return await answer_request(handle, given)
 
         exchange = HttpExchange(REQUEST)
         process = await engine.launch(main, input or {}, http=exchange)
@@ -55,6 +55,27 @@ def serve(engine):
 async def ended(exchange, process):
     error = getattr(await process.outcome(), "error", None)
     exchange.end(error)
+
+
+@pytest.mark.parametrize("counts", [lambda sent: {"sent": list(sent)}, lambda sent: lambda: {"sent": list(sent)}])
+async def test_a_process_returns_the_result_of_its_answer(engine, counts):
+    sent = ["before"]
+
+    async def pieces():
+        yield b"a"
+        sent.append("piece")
+
+    async def handle(request):
+        return {"status": 202, "body": pieces(), "result": counts(sent)}
+
+    async def main(given):
+        return await answer_request(handle, given)
+
+    events = []
+    process = await engine.launch(main, {}, http=HttpExchange(REQUEST), on_event=events.append)
+    expected = ["before", "piece"] if callable(counts(sent)) else ["before"]
+    assert await process.result() == {"sent": expected}
+    assert events[-1].status == 202
 
 
 async def test_a_handler_sees_the_request_and_the_input(serve):

@@ -14,16 +14,18 @@ from tests.server.running import RunningServer
 from tests.server.speaking import hang_up, speak
 
 pytestmark = pytest.mark.timeout(30)
+HOSTS = ("host.docker.internal", "fd00::2")
 
 
-async def get(server, path, *, unix=False, **headers):
+async def get(server, path, *, unix=False, method="GET", **headers):
     """Status, headers and body of a request."""
     server = server.server
     port = int(server.url.rpartition(":")[2])
     opening = asyncio.open_unix_connection(server.socket_path) if unix else asyncio.open_connection("127.0.0.1", port)
     reader, writer = await opening
     lines = {"Host": f"127.0.0.1:{port}", "Connection": "close", **headers}
-    writer.write((f"GET {path} HTTP/1.1\r\n" + "".join(f"{k}: {v}\r\n" for k, v in lines.items()) + "\r\n").encode())
+    fields = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+    writer.write(f"{method} {path} HTTP/1.1\r\n{fields}\r\n".encode())
     head, _, body = (await reader.read()).partition(b"\r\n\r\n")
     await hang_up(writer)
     status, *rest = head.decode().split("\r\n")
@@ -33,7 +35,7 @@ async def get(server, path, *, unix=False, **headers):
 @pytest.fixture(scope="module")
 def locked(tmp_path_factory):
     """A server with authentication and one allowed page."""
-    settings = ServerSettings(port=0, authentication=True, origins=("https://a.example",))
+    settings = ServerSettings(port=0, authentication=True, origins=("https://a.example",), host_names=HOSTS)
     running = RunningServer(tmp_path_factory.mktemp("home"), settings).start()
     yield running
     running.stop()
@@ -132,6 +134,51 @@ async def test_an_allowed_page_may_read_the_answer(locked):
         pass
 
 
+PREFLIGHT = {
+    "Origin": "https://a.example",
+    "Access-Control-Request-Method": "POST",
+    "Access-Control-Request-Headers": "authorization,content-type,x-stainless-os",
+}
+
+
+async def test_the_preflight_of_an_allowed_page_is_answered_without_a_token(locked):
+    status, headers, _ = await get(locked, "/v1/chat/completions", method="OPTIONS", **PREFLIGHT)
+    assert (status, headers["access-control-allow-origin"]) == (204, "https://a.example")
+    assert headers["access-control-allow-headers"] == "authorization,content-type,x-stainless-os"
+    assert "post" in headers["access-control-allow-methods"].split(", ")
+    assert "access-control-allow-private-network" not in headers
+
+
+async def test_a_page_of_a_public_site_may_use_the_private_network_if_it_is_allowed(locked):
+    asks = {**PREFLIGHT, "Access-Control-Request-Private-Network": "true"}
+    _, headers, _ = await get(locked, "/v1/models", method="OPTIONS", **asks)
+    assert headers["access-control-allow-private-network"] == "true"
+
+
+@pytest.mark.parametrize("fields", [{"Origin": "https://evil.example"}, {"Host": "evil.example"}])
+async def test_other_preflights_are_refused(locked, fields):
+    status, headers, _ = await get(locked, "/v1/models", method="OPTIONS", **{**PREFLIGHT, **fields})
+    assert status == 403
+    assert "access-control-allow-methods" not in headers
+
+
+async def test_an_allowed_page_can_read_why_it_is_refused(locked):
+    status, headers, _ = await get(locked, "/v1/models", Origin="https://a.example")
+    assert (status, headers["access-control-allow-origin"]) == (401, "https://a.example")
+    assert headers["access-control-expose-headers"] == "*"
+
+
+@pytest.mark.parametrize(("host", "status"), [("Host.Docker.Internal:8080", 200), ("[fd00::2]:1", 200), ("other", 403)])
+async def test_allowed_names_of_this_machine_are_let_in(locked, host, status):
+    assert (await get(locked, "/health", Host=host))[0] == status
+
+
+async def test_an_allowed_name_gets_a_websocket(locked):
+    port = int(locked.url.rpartition(":")[2])
+    async with await connect(f"ws://host.docker.internal:{port}", host="127.0.0.1", port=port):
+        pass
+
+
 async def test_the_openai_interface_is_refused_in_its_own_form(locked):
     status, _, body = await get(locked, "/v1/models")
     error = json.loads(body)["error"]
@@ -143,6 +190,46 @@ async def test_with_authentication_only_health_needs_no_token(locked):
     assert (await get(locked, "/metrics"))[0] == 401
     assert (await get(locked, "/metrics", Authorization="Bearer wrong"))[0] == 401
     assert (await get(locked, "/metrics", Authorization=f"Bearer {locked.server.token}"))[0] == 200  # 1.11
+    assert (await get(locked, "/metrics", **{"X-Api-Key": locked.server.token}))[0] == 200
+
+
+@pytest.mark.parametrize("path", ["/health", "/metrics", "/v1/models", "/api/v1/inferlets/player"])
+async def test_what_can_be_got_has_a_head(server, path):
+    got, headers, _ = await get(server, path)
+    status, head, body = await get(server, path, method="HEAD")
+    assert (status, head["content-type"], body) == (got, headers["content-type"], "")
+
+
+@pytest.mark.parametrize("path", ["/health", "/v1/models", "/v1/nothing", "/nothing", "/"])
+async def test_every_answer_has_an_id_of_its_own(server, path):
+    found = [(await get(server, path))[1]["x-request-id"] for _ in range(2)]
+    assert len(set(found)) == 2
+
+
+@pytest.mark.parametrize("fields", [{"Host": "evil.example"}, {"Origin": "https://evil.example"}])
+async def test_a_refusal_has_an_id(server, fields):
+    assert (await get(server, "/v1/models", **fields))[1]["x-request-id"]
+
+
+async def test_the_id_of_a_client_is_kept(server):
+    assert (await get(server, "/v1/models", **{"X-Request-Id": "abc-1.2:3"}))[1]["x-request-id"] == "abc-1.2:3"
+
+
+@pytest.mark.parametrize("odd", ["a b", "a" * 129, '"'])
+async def test_an_id_that_is_none_is_replaced(server, odd):
+    assert (await get(server, "/health", **{"X-Request-Id": odd}))[1]["x-request-id"].startswith("req_")
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("/v1/models", lambda body: body["error"]["message"]),
+        ("/v1/messages", lambda body: body["type"] == "error" and body["error"]["message"]),
+    ],
+)
+async def test_each_interface_is_refused_in_its_own_form(server, path, message):
+    _, _, body = await get(server, path, Host="evil.example")
+    assert "the Host header names another machine" in message(json.loads(body))
 
 
 async def test_the_unix_socket_needs_no_token(locked):
@@ -191,7 +278,9 @@ async def test_too_many_websockets_are_told_when_to_come_again(tmp_path):
 async def test_what_is_no_http_is_refused(server, line):
     reader, writer = await asyncio.open_connection("127.0.0.1", int(server.url.rpartition(":")[2]))
     writer.write(line)
-    assert (await reader.read()).startswith(b"HTTP/1.1 400")
+    answer = await reader.read()
+    assert answer.startswith(b"HTTP/1.1 400")
+    assert b"\r\nx-request-id: req_" in answer
     await hang_up(writer)
 
 

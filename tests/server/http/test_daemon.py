@@ -224,7 +224,8 @@ async def test_the_port_of_a_daemon_that_was_ended_serves_the_next(server, port,
 @pytest.fixture(scope="module")
 def locked(tmp_path_factory):
     """A server with authentication, and the program installed."""
-    running = RunningServer(tmp_path_factory.mktemp("locked"), ServerSettings(port=0, authentication=True)).start()
+    settings = ServerSettings(port=0, authentication=True, origins=("https://a.example",))
+    running = RunningServer(tmp_path_factory.mktemp("locked"), settings).start()
     folder = tmp_path_factory.mktemp("web")
     program, manifest = write_program(folder, "web", SOURCE, more='[runtime]\nentry = "handle"\n')
     running.server.service.programs.install(program.read_bytes(), manifest.read_text())
@@ -239,6 +240,16 @@ async def daemon_and_token(locked):
         ok, told = await ada.ask("launch_daemon", port=chosen, inferlet="web", input="{}")
         assert ok, told
     return chosen, told.removeprefix("server launched: requests need the header 'Authorization: Bearer ").rstrip("'")
+
+
+async def test_an_allowed_page_may_use_a_daemon(locked):
+    port, token = await daemon_and_token(locked)
+    page = {"Origin": "https://a.example"}
+    asks = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
+    status, headers, _ = await ask(port, "/json", method="OPTIONS", **page, **asks)
+    assert (status, headers["access-control-allow-headers"]) == (204, "authorization")
+    status, headers, _ = await ask(port, "/json", **page, Authorization=f"Bearer {token}")
+    assert (status, headers["access-control-allow-origin"]) == (200, "https://a.example")
 
 
 async def test_with_authentication_on_a_daemon_wants_its_token_or_the_engines(locked):
@@ -261,9 +272,10 @@ async def test_the_token_of_a_daemon_opens_nothing_else(locked):
 
 async def test_a_program_never_sees_the_token(locked):
     port, _ = await daemon_and_token(locked)
-    _, _, body = await ask(port, "/headers", Authorization=f"Bearer {locked.server.token}")
-    assert "host" in json.loads(body)
-    assert "authorization" not in json.loads(body)
+    for given in ({"Authorization": f"Bearer {locked.server.token}"}, {"X-Api-Key": locked.server.token}):
+        _, _, body = await ask(port, "/headers", **given)
+        assert "host" in json.loads(body)
+        assert not {"authorization", "x-api-key"} & set(json.loads(body))
 
 
 async def test_a_user_has_so_many_daemons(locked, monkeypatch):

@@ -1,6 +1,7 @@
 """Requests that a process answers, one by one and many at once."""
 
 import asyncio
+import gzip
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from pie_mlx.runtime.execution.outcome import Returned
 from pie_mlx.server.http import process_app
 from pie_mlx.server.http.process_app import ProcessApp
+from pie_mlx.server.watching.request_metrics import CLIENT_LEFT, ServedRequest
 
 SCOPE = {"type": "http", "method": "POST", "path": "/", "query_string": b"", "headers": []}
 pytestmark = pytest.mark.timeout(20)
@@ -17,6 +19,8 @@ pytestmark = pytest.mark.timeout(20)
 
 class Program:
     """A process that answers at once, and ends when it is told to."""
+
+    id = "p"
 
     def __init__(self) -> None:
         self.over = asyncio.Event()
@@ -31,16 +35,21 @@ class Program:
 
 @dataclass
 class Client:
-    """One request to an app. `sends` its body, all of it or nothing; never hangs up."""
+    """One request to an app. `sends` its body, all of it or nothing; hangs up once it is `gone`."""
+
+    body, method = b"x", "POST"
 
     app: ProcessApp
     sends: bool = True
     headers: list[tuple[bytes, bytes]] = field(default_factory=list)
     read: int = 0
     answers: list[dict[str, Any]] = field(default_factory=list)
+    gone: asyncio.Event = field(default_factory=asyncio.Event)
 
     def begin(self) -> "asyncio.Task[None]":
-        self.task = asyncio.create_task(self.app({**SCOPE, "headers": self.headers}, self._receive, self._send))
+        self.task = asyncio.create_task(
+            self.app({**SCOPE, "method": self.method, "headers": self.headers}, self._receive, self._send)
+        )
         return self.task
 
     @property
@@ -50,9 +59,9 @@ class Client:
     async def _receive(self) -> dict[str, Any]:
         self.read += 1
         if self.read == 1 and self.sends:
-            return {"type": "http.request", "body": b"x", "more_body": False}
-        await asyncio.Event().wait()
-        raise AssertionError("it never ends")
+            return {"type": "http.request", "body": self.body, "more_body": False}
+        await self.gone.wait()
+        return {"type": "http.disconnect"}
 
     async def _send(self, message: Any) -> None:
         self.answers.append(message)
@@ -184,3 +193,99 @@ async def test_a_body_that_drips_is_not_waited_for(piece: bytes, monkeypatch: py
 
     await ProcessApp(launch, patience_seconds=0.01)(dict(SCOPE), receive, send)
     assert answers[0]["status"] == 408
+
+
+class Recording:
+    """A launch that keeps the request and answers it."""
+
+    async def __call__(self, exchange: Any) -> Any:
+        self.request = exchange.request
+        exchange.begin(200, [])
+        await exchange.write(b"all", last=True)
+        program = Program()
+        program.over.set()
+        return program
+
+
+async def test_each_request_is_told_when_it_is_over() -> None:
+    program, ended = Program(), list[ServedRequest]()
+
+    async def launch(exchange: Any) -> Any:
+        exchange.begin(201, [])
+        await exchange.write(b"all", last=True)
+        return program
+
+    app = ProcessApp(launch, patience_seconds=10, body_limit_bytes=1, at_once=1, finished=ended.append)
+    answered = Client(app)
+    await answered.begin()
+    assert ended == []  # its process is not over
+    await Client(app).begin()
+    program.over.set()
+    await settled()
+    too_long = Client(app)
+    too_long.body = b"xx"
+    await too_long.begin()
+    assert [(served.status, served.process) for served in ended] == [(503, ""), (201, "p"), (413, "")]
+    assert ended[1].duration_seconds > 0
+
+
+async def test_a_client_that_leaves_before_its_answer_is_whole_has_left() -> None:
+    ended = list[ServedRequest]()
+    program = Program()
+
+    async def launch(exchange: Any) -> Any:
+        exchange.begin(200, [])
+        await exchange.write(b"half")
+        return program
+
+    client = Client(ProcessApp(launch, patience_seconds=10, finished=ended.append))
+    client.begin()
+    await settled()
+    client.gone.set()
+    await client.task
+    await settled()
+    assert [served.status for served in ended] == [CLIENT_LEFT]
+
+
+async def asked(body: bytes, *encodings: bytes, method: str = "POST") -> tuple[Client, Any]:
+    """A client that has its answer, and the request that its program was asked, None if it was refused."""
+    launch = Recording()
+    headers = [(b"content-length", b"%d" % len(body)), *((b"content-encoding", name) for name in encodings)]
+    client = Client(ProcessApp(launch, patience_seconds=10, body_limit_bytes=1 << 20), headers=headers)
+    client.body, client.method = body, method
+    await client.begin()
+    return client, getattr(launch, "request", None)
+
+
+@pytest.mark.parametrize("encodings", [(b"gzip",), (b"X-GZip",), (b"identity", b"gzip")])
+async def test_a_gzip_body_is_decoded_for_the_program(encodings: tuple[bytes, ...]) -> None:
+    text = b"a body of some length " * 10_000
+    client, request = await asked(gzip.compress(text), *encodings)
+    assert client.status == 200
+    assert request.body == text
+    assert request.headers == [("content-length", str(len(text)))]
+
+
+async def test_a_bomb_is_refused_before_it_is_decoded() -> None:
+    client, request = await asked(gzip.compress(bytes(64 << 20)), b"gzip")
+    assert (client.status, request) == (413, None)
+
+
+@pytest.mark.parametrize(
+    "body", [b"no gzip", gzip.compress(b"text" * 99)[:-9], gzip.compress(b"text") + b"more", gzip.compress(b"a") * 2]
+)
+async def test_a_damaged_body_is_refused(body: bytes) -> None:
+    client, request = await asked(body, b"gzip")
+    assert (client.status, request) == (400, None)
+
+
+@pytest.mark.parametrize("encodings", [(b"br",), (b"gzip", b"gzip"), (b"deflate",), (b"zstd",)])
+async def test_other_encodings_are_refused_with_the_one_that_is_read(encodings: tuple[bytes, ...]) -> None:
+    client, request = await asked(b"x", *encodings)
+    assert (client.status, request) == (415, None)
+    assert (b"accept-encoding", b"gzip") in client.answers[0]["headers"]
+
+
+async def test_a_program_is_asked_for_a_head_as_for_the_whole() -> None:
+    _, request = await asked(b"", method="HEAD")
+    assert request.method == "GET"

@@ -376,6 +376,7 @@ def _tell(
             guessed_tokens=guessed,
             guessed_right=right,
             following=further,
+            started_seconds=context.started_seconds,
         )
     )
 

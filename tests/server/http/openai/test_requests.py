@@ -142,10 +142,12 @@ async def test_a_request_is_a_process_that_is_listed_and_can_be_ended(server, ca
     registry = server.server.service.registry
     body = {"model": MODEL, "prompt": "a", "max_tokens": 4000, "temperature": 2, "seed": 1, "stream": True}
     reader, writer = await send(server, b"POST", b"/v1/completions", json.dumps(body).encode())
-    await reader.readuntil(b"data: ")
+    head = (await reader.readuntil(b"data: ")).decode().lower()
     (record,) = registry.records(ADMIN)
     assert (record.username, record.program.identity, record.state) == ("local", "openai@1.0.0", "running")
-    assert record.input_text == '{"path": "/v1/completions"}'
+    listed = json.loads(record.input_text)
+    assert listed["path"] == "/v1/completions"
+    assert f"x-request-id: {listed['request_id']}\r\n" in head
     server.loop.call_soon_threadsafe(registry.terminate, record)
     rest = await reader.read()
     assert b"[DONE]" not in rest

@@ -1,0 +1,1 @@
+"""`pie launch`: coding agents and other clients, on an engine of ours."""
