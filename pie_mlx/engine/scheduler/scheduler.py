@@ -134,7 +134,7 @@ class Scheduler:
     def _turnover_ticks(self) -> float:
         """How long it would take to bring the whole pool back."""
         store = self._state.store
-        seconds = store.pool.capacity * self._mover.page_seconds(store.page_size)
+        seconds = store.pool.capacity * self._page_io.page_seconds(store.page_size)
         return seconds / self._tick_seconds if self._tick_seconds else 0.0
 
     def _seconds_to_wait(self, view: View, now: float) -> float:
