@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from msgspec.structs import replace
 
 from pie_mlx.engine.kv import Holdings, share_out
-from pie_mlx.engine.market.bank import Bank
+from pie_mlx.engine.market.accounting import Accounting
 from pie_mlx.engine.market.settlement import Holding
 from pie_mlx.engine.model.memory import BatchSize, Transients
 from pie_mlx.engine.schedule import (
@@ -32,7 +32,7 @@ HOLD_SECONDS = 10.0
 
 def tick_view(
     state: TickState,
-    bank: Bank,
+    accounting: Accounting,
     limits_of: Callable[[Sequence[PassView]], Limits],
     *,
     stalled: bool = False,
@@ -55,7 +55,7 @@ def tick_view(
         tick=state.ticks,
         capacity_pages=state.store.pool.capacity,
         available_pages=available,
-        contexts=tuple(_context_view(state, bank, live, held) for live in contexts),
+        contexts=tuple(_context_view(state, accounting, live, held) for live in contexts),
         passes=passes,
         requests=requests,
         shared_runs=tuple(SharedRun(run.run, run.pages, run.holders) for run in held.runs),
@@ -99,7 +99,7 @@ def _pass_view(item: ForwardTask) -> PassView:
     return PassView(item.context.id, remaining, remaining <= ATOMIC_TOKENS)
 
 
-def _context_view(state: TickState, bank: Bank, live: LiveContext, held: Holdings) -> ContextView:
+def _context_view(state: TickState, accounting: Accounting, live: LiveContext, held: Holdings) -> ContextView:
     number = live.id
     waiting = (state.requests.get(number), state.passes.get(number), state.next_pass(number))  # a replay came last
     outstanding = [item.arrival for item in waiting if item is not None]
@@ -115,7 +115,7 @@ def _context_view(state: TickState, bank: Bank, live: LiveContext, held: Holding
         private_pages=held.private_pages.get(number, 0),
         shared_runs=held.runs_of.get(number, ()),
         fresh=live.fresh and has_work,
-        defaulted=bank.is_defaulted(live.account),
+        defaulted=accounting.is_defaulted(live.account),
         has_work=has_work,
     )
 
