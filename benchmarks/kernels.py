@@ -13,8 +13,14 @@ from rich.console import Console
 from rich.table import Table
 
 from pie_mlx.metal.checks.check_cases import AttentionCase, AttentionInputs, attention_inputs
-from pie_mlx.metal.checks.floors import attention_floor, kv_write_floor, lora_floor, page_copy_floor
-from pie_mlx.metal.checks.roofline import DecodeLoad, predictions
+from pie_mlx.metal.checks.roofline import (
+    DecodeLoad,
+    attention_floor,
+    kv_write_floor,
+    lora_floor,
+    page_copy_floor,
+    predictions,
+)
 from pie_mlx.metal.emulator import Builder, Emulator, LaunchReport, cache_folder
 from pie_mlx.metal.kernels.kv_quantised import Quantisation, empty_quantised_pool, kv_write_quantised
 from pie_mlx.metal.kernels.kv_write import kv_write

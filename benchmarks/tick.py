@@ -14,7 +14,7 @@ from statistics import median
 
 from pie_mlx.calls import SampledTokens, Sampler
 from pie_mlx.engine.kv import PageStore, WorkingToken
-from pie_mlx.engine.market.bank import Bank
+from pie_mlx.engine.market.accounting import Accounting
 from pie_mlx.engine.model.loading.load import null_model
 from pie_mlx.engine.model.runner.batch import LogitsRequest, Outcome, WorkResult
 from pie_mlx.engine.model.runner.runner import Runner
@@ -61,7 +61,7 @@ class Bench:
         self.events = 0
         context_pages = (PROMPT_TOKENS + 512) // PAGE_SIZE + 1
         self.store = PageStore(pages=contexts * context_pages, page_size=PAGE_SIZE, identity=b"null")
-        self.bank = Bank(PAGE_SIZE, self.store.pool.capacity, 64, None, policy_name == "market")
+        self.accounting = Accounting(PAGE_SIZE, self.store.pool.capacity, 64, None, policy_name == "market")
         self.state = TickState(self.store)
         self.policy = TimedPolicy(policy_name)
         reports = TickReports(self._emit)
@@ -71,7 +71,7 @@ class Bench:
         self.loop = Scheduler(
             self.state,
             runner,
-            self.bank,
+            self.accounting,
             self.policy,
             limits,
             self._emit,
@@ -96,7 +96,7 @@ class Bench:
         self.store.working.reserve(context, pages)
         self.store.working.append(context, [*shared, *own])
         self.store.working.commit_full(context)
-        self.state.contexts[context] = LiveContext(context, self.bank.open_account(None), 0, bid=number % 7)
+        self.state.contexts[context] = LiveContext(context, self.accounting.open_account(None), 0, bid=number % 7)
 
     def _let_wait(self, waiting: int) -> None:
         """The last contexts ask for more than there is while they are full members of the batch."""

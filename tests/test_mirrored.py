@@ -28,10 +28,3 @@ def test_each_folder_of_tests_mirrors_a_room(room):
 @pytest.mark.parametrize("room", ROOMS)
 def test_each_room_has_a_folder_of_tests(room):
     assert folders(ROOT / "pie_mlx" / room) - folders(ROOT / "tests" / room) == set()
-
-
-@pytest.mark.parametrize("room", ROOMS)
-def test_no_folder_has_more_than_15_files(room):
-    package = ROOT / "pie_mlx" / room
-    files = {str(folder): len([*(package / folder).glob("[!_]*.py")]) for folder in {Path(), *folders(package)}}
-    assert {folder: number for folder, number in files.items() if number > 15} == {}

@@ -1,4 +1,4 @@
-"""What computes: one interface, and an implementation for each device. No other room asks which device it is."""
+"""Compute devices: one interface, and one implementation per device. No other room asks which device it is."""
 
 from pie_mlx.backends.base import Backend
 from pie_mlx.backends.choice import current_backend, using

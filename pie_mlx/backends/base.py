@@ -1,4 +1,4 @@
-"""What the engine asks of the device that computes."""
+"""The interface between the engine and the device that computes."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -8,7 +8,7 @@ import mlx.core as mx
 import numpy as np
 import numpy.typing as npt
 
-from pie_mlx.backends.memory import available_bytes
+from pie_mlx.backends.device import available_bytes
 from pie_mlx.metal.launcher import KernelLauncher
 from pie_mlx.metal.page_pool.kernel_pool import KernelPool, kernels_carry
 from pie_mlx.metal.page_pool.pool import KvPool, LayerShape
@@ -21,9 +21,9 @@ ALL_THREADS = 0
 class Backend:
     """A GPU that computes everything in MLX operations. Other devices override what differs.
 
-    One backend serves the whole process. `float32_only` tells whether MLX is fast in float32 alone: other weights are
-    then expanded to it. `copies_layers` tells whether the copies of pages that several layers read exist at once.
-    `largest_pool_bytes` bounds a pool whose size is not configured.
+    One backend serves the whole process. `float32_only`: MLX is fast only in float32, so weights in other formats are
+    expanded to it. `copies_layers`: the copies of pages that several layers read exist at the same time.
+    `largest_pool_bytes` limits a pool whose size is not configured.
     """
 
     float32_only = False
@@ -32,44 +32,44 @@ class Backend:
 
     @property
     def name(self) -> str:
-        """The device, for people."""
+        """The name of the device, for display."""
         return f"{mx.device_info().get('device_name', 'unknown')} GPU"
 
     def prepare(self) -> str:
-        """Make the process ready to compute; call it before a model is loaded. Answers what multiplies matrices."""
+        """Prepares the process to compute. Call it before a model is loaded. Returns the name of the matrix library."""
         return self.name
 
     def adapt(self, model: Any) -> None:
-        """Change how the modules of `model` compute, with the same results and names of parameters."""
+        """Changes how the modules of `model` compute. Results and parameter names stay the same."""
 
     def rotating(self, positions: mx.array | int | None) -> AbstractContextManager[None]:
-        """Around the building of a step: its rows are single tokens at `positions` int32 [rows], unless those are
-        something else."""
+        """Wraps the construction of a step. Its rows are single tokens at `positions` int32 [rows]; anything else means
+        that they are not."""
         del positions
         return nullcontext()
 
     def product_threads(self, rows: int, *, largest_matrix: int, experts: bool) -> int:
-        """Threads of the host for the products of a step of `rows` rows; ALL_THREADS if they are not bounded.
+        """Host threads for the matrix products of a step with `rows` rows. ALL_THREADS if unlimited.
 
-        `largest_matrix` counts the entries of a layer's largest matrix, `experts` tells whether some layers have many
-        of which each row takes a few.
+        `largest_matrix` is the number of entries in a layer's largest matrix. `experts` says whether layers have
+        experts, of which each row uses a few.
         """
         del rows, largest_matrix, experts
         return ALL_THREADS
 
-    def take_threads(self, count: int) -> None:
-        """Have further products take so many threads of the host."""
+    def set_threads(self, count: int) -> None:
+        """Sets the number of host threads for later products."""
 
     def early_layers(self, layers: int) -> int:
-        """Layers of a step, of a model with `layers`, that may begin while the step before it is computed.
+        """How many layers of a step, in a model with `layers`, may begin while the previous step is computed.
 
-        For pools that are not ordered; in others whole steps begin at once.
+        For pools without ordered writes. In ordered ones whole steps begin at once.
         """
         del layers
         return 0
 
     def memory_bytes(self) -> int:
-        """Bytes this process may use: what the system recommends for the GPU, else what is available."""
+        """Bytes this process may use: the system's recommendation for the GPU, otherwise the available memory."""
         recommended = mx.device_info().get("max_recommended_working_set_size")
         return available_bytes() if recommended is None else int(recommended)
 
@@ -82,9 +82,10 @@ class Backend:
         dtype: mx.Dtype,
         progress: Progress | None = None,
     ) -> KvPool:
-        """A pool of `pages` pages for layers of these shapes, evaluated: of kernels where they take these sizes.
+        """Allocates and evaluates a pool of `pages` pages for layers of these shapes. Uses kernels if they support
+        these sizes.
 
-        `progress` hears of what takes long.
+        `progress` receives a line before anything slow.
         """
         launcher = self.launcher(progress)
         if launcher is not None and kernels_carry(launcher, shapes, page_size):
@@ -92,20 +93,21 @@ class Backend:
         return self.operations_pool(shapes, pages=pages, page_size=page_size, dtype=dtype)
 
     def launcher(self, progress: Progress | None) -> KernelLauncher | None:
-        """What launches the kernels that work here; None where there are none."""
+        """The launcher of the kernels that work here; None if there are none."""
         del progress
         return None
 
     def operations_pool(self, shapes: Sequence[LayerShape], *, pages: int, page_size: int, dtype: mx.Dtype) -> KvPool:
-        """`allocate`, of MLX operations."""
+        """Like `allocate`, with MLX operations."""
         return KvPool(shapes, pages=pages, page_size=page_size, dtype=dtype)
 
     def forbid(self, logits: mx.array, masks: npt.NDArray[np.uint32]) -> mx.array:
-        """`logits` [rows, vocabulary] with -inf where the bit of a token in `masks` [rows, words] is 0."""
+        """`logits` [rows, vocabulary] with -inf where the token's bit in `masks` [rows, words] is 0."""
         bits = (mx.array(masks)[..., None] >> mx.arange(32, dtype=mx.uint32)) & 1
         allowed = bits.flatten(-2)[:, : logits.shape[-1]].astype(mx.bool_)
         return mx.where(allowed, logits, -mx.inf)
 
     def likelihoods(self, logits: mx.array, temperature: mx.array) -> mx.array:
-        """In proportion to the probabilities of each row of `logits` [rows, vocabulary] at `temperature` [rows, 1]."""
+        """Values proportional to the probabilities of each row of `logits` [rows, vocabulary] at `temperature` [rows,
+        1]."""
         return mx.softmax(logits / temperature, axis=-1, precise=True)

@@ -1,0 +1,4 @@
+"""Runs a model for programs: answers their calls, schedules their passes, accounts for pages and credits.
+
+Knows no files of programs, no sockets and no terminals.
+"""

@@ -1,4 +1,4 @@
-"""The adapters of all users: names, versions, and which of those somebody still needs."""
+"""The adapters of all users: their names, their versions, and which versions are still needed."""
 
 import asyncio
 import itertools
@@ -16,19 +16,19 @@ from pie_mlx.events import AdapterChanged, AdapterDestroyed, Event
 
 NAME_LIMIT = 256
 USERS = 64
-"""There may be as many adapters as this many users have at most."""
+"""The engine holds at most this many users' worth of adapters."""
 
 
 @dataclass(slots=True, eq=False)
 class Weights:
-    """Weights in memory, which the versions of several adapters may share."""
+    """Weights in memory. Versions of several adapters may share them."""
 
     size_bytes: int = 0
 
 
 @dataclass(slots=True, eq=False)
 class Adapter:
-    """An adapter of a user. `version` counts the changes of its weights; `turn` orders them."""
+    """An adapter of a user. `version` counts the changes of its weights; the lock `turn` orders them."""
 
     id: int
     username: str
@@ -44,19 +44,19 @@ class Adapter:
         return self.id, self.version
 
     def state(self) -> AdapterState:
-        """What programs learn of an adapter."""
+        """The state that programs receive."""
         return AdapterState(self.id, self.name, self.version, self.size_bytes)
 
 
 class AdapterRegistry:
-    """Adapters by user and name; their contents are in the runner's bank. It belongs to the engine's loop.
+    """Adapters by user and name. Their contents are in the runner's AdapterBank. Belongs to the engine's loop.
 
-    A version is in memory as long as it is the newest one, a pass computes with it, or a fill of a context or snapshot
-    refers to it (R5). A call that raises changed nothing.
+    A version stays in memory while it is the newest, a pass computes with it, or a fill of a context or snapshot refers
+    to it (R5). A call that raises changes nothing.
     """
 
     def __init__(self, runner: Runner, store: PageStore, *, limit: int, emit: Callable[[Event], None]) -> None:
-        """At most `limit` adapters of a user at once."""
+        """Allows each user `limit` adapters at once."""
         self._runner, self._store, self._limit, self._emit = runner, store, limit, emit
         self._by_name: dict[tuple[str, str], Adapter] = {}
         self._by_id: dict[int, Adapter] = {}
@@ -68,12 +68,12 @@ class AdapterRegistry:
     # Names.
 
     async def create(self, username: str, name: str) -> Adapter:
-        """An adapter that changes nothing yet. Raises AdapterExistsError, InvalidArgumentError for a bad name,
-        AdapterError when there are too many."""
+        """Creates an adapter that changes nothing yet. Raises AdapterExistsError, InvalidArgumentError for a bad name,
+        or AdapterError at the limit."""
         return await self._begin(username, name, AdapterContent)
 
     async def fork(self, source: Adapter, name: str) -> Adapter:
-        """An independent copy under another name; contents are immutable, so both share one until either changes."""
+        """An independent copy under another name. Contents are immutable, so both share one until either changes."""
         version = source.current
         with self._leased(version):
             weights = self._known[version]
@@ -87,10 +87,10 @@ class AdapterRegistry:
         return self._by_name.get((username, name))
 
     def find(self, username: str, adapter: int) -> Adapter:
-        """An adapter by its number. Raises AdapterNotFoundError for one that is destroyed or another user's."""
+        """An adapter by its number. Raises AdapterNotFoundError if it is destroyed or belongs to another user."""
         found = self._by_id.get(adapter)
         if found is None or found.username != username:
-            raise AdapterNotFoundError(f"adapter {adapter}: it was destroyed", hint="create, fork or open another one")
+            raise AdapterNotFoundError(f"adapter {adapter}: already destroyed", hint="create, fork or open another one")
         return found
 
     def all(self) -> Sequence[Adapter]:
@@ -99,15 +99,15 @@ class AdapterRegistry:
 
     @property
     def size_bytes(self) -> int:
-        """What all versions in memory take, without the stacks made of those in use."""
+        """Bytes of all versions in memory, without the stacks of those in use."""
         return _size_bytes(self._known.values())
 
     def bytes_of(self, username: str) -> int:
-        """What the versions of a user take, also of adapters that are destroyed and still in use."""
+        """Bytes of a user's versions, including those of destroyed adapters still in use."""
         return _size_bytes(weights for version, weights in self._known.items() if self._owners[version[0]] == username)
 
     async def destroy(self, adapter: Adapter) -> None:
-        """Free the name now, and the weights once no pass needs them (A1)."""
+        """Frees the name now, and the weights once they are no longer needed (A1)."""
         self._forget(adapter)
         self._emit(AdapterDestroyed(adapter.id, adapter.username, adapter.name))
         await self.sweep()
@@ -115,15 +115,13 @@ class AdapterRegistry:
     # Weights.
 
     async def change(self, adapter: Adapter, make: Callable[[AdapterContent], AdapterContent]) -> AdapterState:
-        """Replace the content by what `make` makes of it, on the MLX thread; a new version (A4). Raises what it raises,
-        and AdapterNotFoundError when the adapter was destroyed meanwhile."""
+        """Replaces the content by the result of `make`, on the MLX thread, as a new version (A4). Raises the errors of
+        `make`, and AdapterNotFoundError if the adapter was destroyed meanwhile."""
         async with adapter.turn:
             self.find(adapter.username, adapter.id)
             before = adapter.current
             after = (adapter.id, adapter.version + 1)
-            self._known[after] = (
-                Weights()
-            )  # before it is there, so that a sweep finds it also when this call is cancelled
+            self._known[after] = Weights()  # first, so that a sweep finds it even if this call is cancelled
             with self._leased(after):
                 content = await self._runner.call(lambda: self._put(after, make(self._bank.get(before))))
                 self._known[after].size_bytes = content.size_bytes
@@ -136,7 +134,7 @@ class AdapterRegistry:
         return adapter.state()
 
     async def read(self, adapter: Adapter) -> AdapterContent:
-        """The content as it is now."""
+        """The present content."""
         version = adapter.current
         with self._leased(version):
             return await self._runner.call(lambda: self._bank.get(version))
@@ -145,17 +143,17 @@ class AdapterRegistry:
 
     @contextmanager
     def used(self, username: str, adapter: int, zo_seed: int) -> Generator[AdapterUse, None, None]:
-        """What the tokens of a pass are computed with; the weights stay as they are inside (A1).
+        """What the tokens of a pass are computed with. Inside the block the weights stay as they are (A1).
 
-        Raises AdapterNotFoundError, and InvalidArgumentError for a seed of more than 64 bits or without an adapter that
-        evolves (Z2).
+        Raises AdapterNotFoundError, and InvalidArgumentError for a seed over 64 bits or an adapter without evolution
+        (Z2).
         """
         if not adapter:
             raise InvalidArgumentError("zo_seed: the pass has no adapter", hint="noise is added to an adapter: set one")
         found = self.find(username, adapter)
         if zo_seed and not found.evolves:
             raise InvalidArgumentError(
-                f"zo_seed: the adapter {found.name!r} is not initialised for it", hint="call zo.initialize() first"
+                f"zo_seed: the adapter {found.name!r} is not initialised", hint="call zo.initialize() first"
             )
         if not SMALLEST_SEED <= zo_seed <= LARGEST_SEED:
             raise InvalidArgumentError(f"zo_seed: {zo_seed} has more than 64 bits", hint="use a signed 64-bit integer")
@@ -163,7 +161,7 @@ class AdapterRegistry:
             yield AdapterUse(*found.current, zo_seed)
 
     async def sweep(self) -> None:
-        """Drop the versions that no pass needs any more."""
+        """Drops the versions that are no longer needed."""
         dead = self._known.keys() - {adapter.current for adapter in self._by_id.values()} - self._leases.keys()
         if not dead:
             return
@@ -172,7 +170,7 @@ class AdapterRegistry:
             del self._known[version]
         for adapter in {version[0] for version in dead} - {version[0] for version in self._known}:
             del self._owners[adapter]
-        if dead:  # they are known no more: nothing would drop them after a cancellation
+        if dead:  # already forgotten above: a cancelled sweep could not be repeated
             await asyncio.shield(self._runner.call(lambda: self._bank.drop(dead)))
 
     @property
@@ -204,11 +202,11 @@ class AdapterRegistry:
                 f"adapter name: {len(name)} characters long", hint=f"use 1 to {NAME_LIMIT} characters"
             )
         if (username, name) in self._by_name:
-            raise AdapterExistsError(f"adapter {name!r}: it exists", hint="open it, or choose another name")
+            raise AdapterExistsError(f"adapter {name!r}: already exists", hint="open it, or choose another name")
         own = sum(adapter.username == username for adapter in self._by_id.values())
         if own >= self._limit or len(self._by_id) >= USERS * self._limit:
             raise AdapterError(
-                f"adapter {name!r}: there are {own} adapters of this user, and no more are allowed",
+                f"adapter {name!r}: this user has {own} adapters, the most allowed",
                 hint="destroy one, or raise max_adapters in [model.engine]",
             )
 

@@ -1,4 +1,4 @@
-"""The engine: one model, one pool, one loop of ticks, and the answers to every host call."""
+"""The engine: one model, one pool, one loop of ticks, and the replies to every call."""
 
 import asyncio
 import atexit
@@ -31,12 +31,12 @@ T = TypeVar("T")
 Reply = TypeVar("Reply")
 
 TURN_SECONDS = 1e-3
-"""How long a thread keeps the interpreter that others want. Python's 5 ms are more than most steps: beside a program
-that computes in this process, a stream of pie-tiny took 63 ms per token, and takes 18."""
+"""How long a thread keeps the interpreter when others want it. Python's 5 ms are longer than most steps: next to a
+program that computes in this process, a stream of pie-tiny took 63 ms per token, and takes 18."""
 
 
 class EngineCore:
-    """Runs on a thread and loop of its own; its public methods may be called from any thread.
+    """Runs on its own thread and loop. Public methods may be called from any thread.
 
     `emit` receives every event on the engine's loop and must not block. `progress` receives lines about loading.
     """
@@ -61,16 +61,16 @@ class EngineCore:
     def services(self) -> Services:
         """The running parts. Raises EngineStoppedError before `start` and after `stop`."""
         if self._services is None:
-            raise EngineStoppedError("engine: it is not running", hint="start the engine first")
+            raise EngineStoppedError("engine: not running", hint="start the engine first")
         return self._services
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop:
-        """The engine's own loop, for what carries calls to it from other processes."""
+        """The engine's own loop, for code that carries calls to it from other processes."""
         return self._loop
 
     async def start(self) -> None:
-        """Load the model and begin to tick. Raises ModelError and its kin; the engine is then stopped."""
+        """Loads the model and begins to tick. Raises ModelError and its subclasses; the engine is then stopped."""
         self._thread.start()
         try:
             await self._on_loop(self._start())
@@ -79,9 +79,9 @@ class EngineCore:
             raise
 
     async def stop(self) -> None:
-        """End every process, finish the running batch, and free the device. Idempotent.
+        """Ends every process, finishes the running batch, and frees the device. Idempotent.
 
-        Goes on when it is cancelled; a second call waits for the same end.
+        Continues if cancelled; a second call waits for the same end.
         """
         if self._services is not None or self._ending is not None:
             await self._end()
@@ -97,10 +97,10 @@ class EngineCore:
         parent: str | None = None,
         ports: Ports | None = None,
     ) -> ProcessHost:
-        """Register a process and answer its host. Raises InvalidArgumentError for a budget below 1 (M2).
+        """Registers a process and returns its host. Raises InvalidArgumentError for a budget below 1 (M2).
 
-        `process_id` is a UUID that was never used before; None draws one. With a `parent` it shares that process's
-        account (M1), and EngineStoppedError is raised when the parent has ended. `ports` is what it reaches besides.
+        `process_id` is a UUID that no process has used; None draws one. With a `parent` the process shares that
+        process's account (M1); EngineStoppedError is raised if the parent has ended. `ports` is what else it can reach.
         """
         services = self.services
 
@@ -119,9 +119,9 @@ class EngineCore:
         return ProcessHost(self._loop, self.send, self._answer, process)
 
     async def close_process(self, process_id: str) -> None:
-        """Release all that a process owned (E7). Unknown ids are ignored, so closing twice is no error.
+        """Releases everything that a process owned (E7). Unknown ids are ignored, so closing twice is no error.
 
-        Goes on when it is cancelled; a second call for the same process waits for the same end.
+        Continues if cancelled; a second call waits for the same end.
         """
         if self._services is not None:
             process = self._services.processes.get(process_id)
@@ -129,7 +129,7 @@ class EngineCore:
                 await self._on_loop(_close(self._services, process))
 
     def admission_terms(self) -> AdmissionTerms:
-        """What launches may claim of the pool (Q11)."""
+        """How many pages launches may claim (Q11)."""
         settings = self._settings
         capacity_pages = self.services.store.pool.capacity
         return AdmissionTerms(capacity_pages, settings.max_batch_contexts, settings.admission_oversubscription)
@@ -140,7 +140,7 @@ class EngineCore:
         return float(endowment_credits(token_budget, settings.page_size, settings.default_endowment_pages))
 
     async def page_usage(self) -> PageUsage:
-        """The pages of the pool at this moment."""
+        """The present use of the pool's pages."""
         services = self.services
 
         async def read() -> PageUsage:
@@ -150,7 +150,7 @@ class EngineCore:
         return await self._on_loop(read())
 
     async def consult(self, question: Callable[[Services], T]) -> T:
-        """What `question` answers on the engine's loop, which it must not block. Raises what it raises."""
+        """Runs `question` on the engine's loop, which it must not block. Returns its result, raises its errors."""
         services = self.services
 
         async def ask() -> T:
@@ -159,9 +159,9 @@ class EngineCore:
         return await self._on_loop(ask())
 
     def send(self, process: Process, message: Call[Reply]) -> "concurrent.futures.Future[Reply]":
-        """Begin a call; the future ends with the reply or the PieError. Cancelling it cancels the call (E5).
+        """Begins a call. The future ends with the reply or a PieError. Cancelling it cancels the call (E5).
 
-        What can be looked up quickly is, here and now: a change of threads would take longer.
+        Quick look-ups happen at once, on this thread: a change of threads would take longer.
         """
         if (lookup := lookups.get(type(message))) is not None and not lookup.is_long(message):
             return _done(partial(self._look_up, process, message))
@@ -170,7 +170,7 @@ class EngineCore:
             return cast("concurrent.futures.Future[Reply]", asyncio.run_coroutine_threadsafe(coroutine, self._loop))
         except RuntimeError:
             coroutine.close()
-            raise EngineStoppedError("engine: it has stopped", hint="start another engine") from None
+            raise EngineStoppedError("engine: already stopped", hint="start another engine") from None
 
     def _look_up(self, process: Process, message: Call[Any]) -> Any:
         process.check_open()
@@ -185,7 +185,7 @@ class EngineCore:
         handler = handlers.get(type(message)) if lookup is None else _look_up_in_turn
         if handler is None:
             raise ProtocolError(
-                f"{type(message).__name__}: this engine has no such call", hint="use an engine of the SDK's version"
+                f"{type(message).__name__}: unknown to this engine", hint="use an engine of the SDK's version"
             )
         task = cast("asyncio.Task[object]", asyncio.current_task())
         process.calls[task] = message
@@ -197,10 +197,10 @@ class EngineCore:
     async def _start(self) -> None:
         seed = secrets.randbits(64) if self._settings.seed is None else self._settings.seed
         async with AsyncExitStack() as stopping:
-            # Assigned here: the task that waits for this may be cancelled as it is done.
+            # Assign here: the awaiting task may be cancelled.
             self._services = await start_services(self._settings, seed, self._emit, self._progress, stopping)
             self._stopping = stopping.pop_all()
-        # What loading left behind never dies: keep the collector from walking it during a tick.
+        # Objects from loading never die: keep the collector from walking them during a tick.
         gc.collect()
         gc.freeze()
         sys.setswitchinterval(min(sys.getswitchinterval(), TURN_SECONDS))
@@ -214,8 +214,8 @@ class EngineCore:
         self._ending.result()
 
     async def _end_all(self, services: Services | None) -> None:
-        """All that lives on the engine's loop."""
-        if services is None:  # a start that was given up, which may come to its end all the same
+        """Ends everything on the engine's loop."""
+        if services is None:  # a cancelled start, which may still complete
             await _cancel_others()
             services, self._services = self._services, None
         if services is not None:
@@ -225,7 +225,7 @@ class EngineCore:
     async def _stop(self, services: Services) -> None:
         await asyncio.gather(*(_close(services, process) for process in services.processes.values()))
         await self._stopping.aclose()
-        # What this engine froze may die now; the collector finds it in time.
+        # Objects frozen by this engine may die now; the collector finds them in time.
         gc.unfreeze()
 
     async def _on_loop(self, coroutine: Coroutine[Any, Any, T]) -> T:
@@ -238,13 +238,14 @@ class EngineCore:
 
 @atexit.register
 def _collect() -> None:
-    """Arrays that die with the interpreter abort it now and then: MLX's threads then wait for what is gone."""
+    """Collects now: arrays that die with the interpreter may abort it, because MLX's threads then wait for freed
+    objects."""
     gc.unfreeze()
     gc.collect()
 
 
 async def _look_up_in_turn(services: Services, process: Process, message: Call[Any]) -> Any:
-    """What would keep the engine's loop from everybody else."""
+    """Looks up, on a thread, what would block the engine's loop."""
     steps = lookups[type(message)].steps(services, message)
     return await services.language.turns.run(process.id, steps, process.time.count)
 
@@ -259,7 +260,7 @@ def _done(find: Callable[[], T]) -> "concurrent.futures.Future[T]":
 
 
 async def _cancel_others() -> None:
-    """Let what is still under way clean up before the loop ends: a start that was cancelled, for one."""
+    """Lets unfinished tasks clean up before the loop ends, for example a cancelled start."""
     others = asyncio.all_tasks() - {asyncio.current_task()}
     for task in others:
         task.cancel()
@@ -273,9 +274,9 @@ async def _close(services: Services, process: Process) -> None:
 
 
 async def _give_back(services: Services, process: Process) -> None:
-    """All that a process owns that has been closed."""
+    """Releases everything that a closed process owns."""
     for context in process.contexts.values():
-        context.released = True  # no pass needs to go on for its tokens
+        context.released = True  # no pass continues for its tokens
     tasks = list(process.calls)
     for task in tasks:
         task.cancel()

@@ -1,4 +1,4 @@
-"""Questions and orders about running processes from outside of them; all are for the engine's loop."""
+"""Inspects and controls running processes from outside. All functions run on the engine's loop."""
 
 from collections import Counter
 from typing import Any
@@ -15,9 +15,9 @@ from pie_mlx.events import BidDeclared
 
 
 class ProcessStatus(msgspec.Struct, frozen=True):
-    """A process as the engine sees it. `pages` are in the pool, `bid` is its highest.
+    """A process as the engine sees it. `pages` are in the pool, `bid` is its highest bid.
 
-    `reason` is why it does not run, or for whom it waits while it asks for nothing else.
+    `reason` is why it does not run, or what its calls wait for.
     """
 
     state: str
@@ -29,7 +29,7 @@ class ProcessStatus(msgspec.Struct, frozen=True):
 
 
 class MarketStatus(msgspec.Struct, frozen=True):
-    """The market as everybody may see it: price in credits per page and tick, and contexts by what they do."""
+    """The public figures of the market: the price in credits per page and tick, and contexts by state."""
 
     clearing_price: float
     contexts_running: int
@@ -38,9 +38,9 @@ class MarketStatus(msgspec.Struct, frozen=True):
 
 
 class ContextStatus(msgspec.Struct, frozen=True):
-    """One context. `pages` are committed and working ones, `resident` whether they are in the pool.
+    """One context. `pages` counts committed and working ones; `resident` says whether they are in the pool.
 
-    `parent` is the context it was forked from, 0 when there is none; `tokens` are those whose KV it holds.
+    `parent` is the context it was forked from, 0 if none. `tokens` counts the tokens with KV.
     """
 
     context: int
@@ -55,7 +55,7 @@ class ContextStatus(msgspec.Struct, frozen=True):
 
 
 class AdapterStatus(msgspec.Struct, frozen=True):
-    """An adapter of a user and what its newest version takes; `evolves` when it can be given noise seeds."""
+    """An adapter of a user and the bytes of its newest version. `evolves`: it accepts noise seeds."""
 
     username: str
     name: str
@@ -65,12 +65,12 @@ class AdapterStatus(msgspec.Struct, frozen=True):
 
 
 def device_name(services: Services) -> str:
-    """What computes: the GPU by its name, or the CPU."""
+    """The device that computes: the name of the GPU, or the CPU."""
     return services.runner.model.backend.name
 
 
 def tick_failure(services: Services) -> str:
-    """Why nothing is computed any more, "" while it is."""
+    """Why computing has stopped for good, "" if it has not."""
     return str(services.queue.failure or "")
 
 
@@ -83,7 +83,7 @@ def adapter_statuses(services: Services) -> list[AdapterStatus]:
 
 
 def process_statuses(services: Services) -> dict[str, ProcessStatus]:
-    """Every process the engine knows, by id."""
+    """Every process of the engine, by id."""
     return {process.id: _status(services, process) for process in services.processes.values()}
 
 
@@ -91,7 +91,7 @@ def market_status(services: Services) -> MarketStatus:
     """The figures of the latest tick."""
     contexts = (context for process in services.processes.values() for context in process.contexts.values())
     counts = Counter(_activity(services, context) for context in contexts)
-    return MarketStatus(services.bank.price, counts["running"], counts["waiting"], counts["suspended"])
+    return MarketStatus(services.accounting.price, counts["running"], counts["waiting"], counts["suspended"])
 
 
 def page_size(services: Services) -> int:
@@ -101,11 +101,11 @@ def page_size(services: Services) -> int:
 
 def account_statuses(services: Services) -> list[Account]:
     """The wallet of every launch root, oldest first."""
-    return sorted(services.bank.ledger.accounts.values(), key=lambda account: account.account)
+    return sorted(services.accounting.ledger.accounts.values(), key=lambda account: account.account)
 
 
 def context_statuses(services: Services) -> list[ContextStatus]:
-    """Every context that lives."""
+    """Every live context."""
     return [
         _context(services, process, context)
         for process in services.processes.values()
@@ -114,7 +114,8 @@ def context_statuses(services: Services) -> list[ContextStatus]:
 
 
 def set_bid(services: Services, process_id: str, bid: float) -> int:
-    """Declare a bid for all contexts of a process; how many. Raises InvalidArgumentError and ProcessError."""
+    """Declares a bid for all contexts of a process. Returns their number. Raises InvalidArgumentError and
+    ProcessError."""
     declared = declared_bid(bid)
     contexts = list(_process(services, process_id).contexts.values())
     for context in contexts:
@@ -125,9 +126,9 @@ def set_bid(services: Services, process_id: str, bid: float) -> int:
 
 
 def suspend(services: Services, process_id: str) -> int:
-    """Take the pages of all contexts of a process until it uses them again; how many contexts (R2).
+    """Suspends all contexts of a process until it uses them again (R2). Returns their number.
 
-    Raises ContextBusyError while one has a call in flight, ProcessError for a process that is not running.
+    Raises ContextBusyError if one has a call in flight, ProcessError for a process that is not running.
     """
     contexts = list(_process(services, process_id).contexts.values())
     for context in contexts:
@@ -152,7 +153,7 @@ def _process(services: Services, process_id: str) -> Process:
 def _status(services: Services, process: Process) -> ProcessStatus:
     contexts = list(process.contexts.values())
     reasons = [text for context in contexts if (text := _reason(services, context))]
-    account = services.bank.ledger.accounts.get(process.account)
+    account = services.accounting.ledger.accounts.get(process.account)
     return ProcessStatus(
         state=_state([_activity(services, context) for context in contexts]),
         reason=next(iter(reasons or _waits(process)), ""),
@@ -164,7 +165,7 @@ def _status(services: Services, process: Process) -> ProcessStatus:
 
 
 def _waits(process: Process) -> list[str]:
-    """For whom the calls under way wait; nothing while one is computed."""
+    """What the calls in flight wait for. Empty while one is computed."""
     found = [_wait(call) for call in process.calls.values()]
     return found if all(found) else []
 
@@ -186,7 +187,7 @@ def _wait(call: calls.Call[Any]) -> str:
 
 
 def _state(activities: list[str]) -> str:
-    """Running while any context is neither waiting nor suspended, and while there is none."""
+    """ "running" while any context runs, and if there are none."""
     if not activities or "running" in activities:
         return "running"
     return "waiting" if "waiting" in activities else "suspended"

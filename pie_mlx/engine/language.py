@@ -1,4 +1,4 @@
-"""How texts become tokens of one model, and tokens texts."""
+"""Converts texts to tokens of one model, and tokens to texts."""
 
 from dataclasses import dataclass, field
 
@@ -11,15 +11,15 @@ from pie_mlx.errors import ModelLoadError, PieError
 
 TEXT_THREADS = 2
 COMPILING_THREADS = 4
-"""One program, which has one step at a time, holds up no other."""
+"""One program has one step at a time, so it cannot delay the others."""
 LEAST_NAMED = 4
-"""Weights have some rows without a token, never so many times the tokens."""
+"""Weights may have some rows without a token, but never this many times the tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """The tokenizer, the chat templates and the grammars of one model. What takes long about texts is done in `turns`,
-    grammars are compiled in turns of their own."""
+    """The tokenizer, the chat templates and the grammars of one model. Slow work on texts runs in `turns`; grammars are
+    compiled in turns of their own."""
 
     tokenizer: Tokenizer
     chats: Chats
@@ -28,19 +28,19 @@ class Language:
     compiling: Turns = field(default_factory=lambda: Turns(COMPILING_THREADS, "pie-compiling"))
 
     def close(self) -> None:
-        """No turn begins any more."""
+        """Stops new turns."""
         self.turns.close()
         self.compiling.close()
 
 
 def language_of(model: LoadedModel) -> Language:
-    """Raises ModelLoadError for a vocabulary or a template that cannot be used."""
+    """The language of a model. Raises ModelLoadError for a vocabulary or a template that cannot be used."""
     try:
         tokenizer = Tokenizer(model.tokenizer)
         chats = Chats(tokenizer, model.eos_token_ids)
     except (PieError, KeyboardInterrupt, SystemExit):
         raise
-    except BaseException as error:  # what tokenizers panics with is no Exception
+    except BaseException as error:  # a panic in tokenizers is not an Exception
         raise ModelLoadError(
             f"model: the tokenizer of {model.name} cannot be used: {' '.join(str(error).split())[:300]}",
             hint="copy the tokenizer files of the original model again",

@@ -10,10 +10,10 @@ from pie_mlx.engine.adapters import AdapterRegistry
 from pie_mlx.engine.hosting.process import Process
 from pie_mlx.engine.hosting.processes import Processes
 from pie_mlx.engine.kv import PageStore
-from pie_mlx.engine.kv.inflight_prefixes import Underway
+from pie_mlx.engine.kv.inflight_prefixes import InflightPrefixes
 from pie_mlx.engine.language import Language
 from pie_mlx.engine.market import Horizon
-from pie_mlx.engine.market.bank import Bank
+from pie_mlx.engine.market.accounting import Accounting
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.paging.archive import SnapshotArchive
 from pie_mlx.engine.scheduler.live_context import LiveContext
@@ -36,7 +36,7 @@ class Services:
     runner: Runner
     store: PageStore
     queue: SchedulerQueue
-    bank: Bank
+    accounting: Accounting
     processes: Processes
     language: Language
     adapters: AdapterRegistry
@@ -44,7 +44,7 @@ class Services:
     archive: SnapshotArchive
     emit: Callable[[Event], None]
     clock: Callable[[], float] = time.monotonic
-    underway: Underway = field(default_factory=Underway)
+    inflight_prefixes: InflightPrefixes = field(default_factory=InflightPrefixes)
     instance_id: str = field(default_factory=lambda: str(uuid.uuid4()))
     _pages_of_accounts: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
     """When they were counted, and the pages."""
@@ -76,7 +76,9 @@ class Services:
         """Renew the automatic bid of a context from fresh figures (B4, B5)."""
         context.expected = expected
         pages = self.store.contexts[context.id].pages
-        context.bid = self.bank.automatic_bid(process.account, pages, self._account_pages(process.account), expected)
+        context.bid = self.accounting.automatic_bid(
+            process.account, pages, self._account_pages(process.account), expected
+        )
 
     def _account_pages(self, account: int) -> int:
         """Pages of all contexts of an account, each counting for at least one; walked once a tick."""

@@ -1,4 +1,4 @@
-"""What an engine is started with."""
+"""Settings that an engine starts with."""
 
 from dataclasses import dataclass
 
@@ -7,17 +7,21 @@ from dataclasses import dataclass
 class EngineSettings:
     """One model on one pool.
 
-    `model` is a directory, a repo id or `pie-tiny`; `name` is what programs call it. `total_pages` None sizes the pool
-    from the memory there is. `runs_ahead`: streams are computed one token ahead of their programs. `seed` None draws
-    the engine's own seed at start (L6). `dummy` replaces the weights by pseudo-random logits. `revision` is the git
-    revision of a repo id. Pieces of prompts are cut so that programs that decode wait `decode_stall_seconds` for a
-    batch at most. MLX keeps `buffer_cache_bytes` of freed buffers at most. A call may wait `request_timeout_seconds`
-    for the device while its context is resident. What is admitted may claim `admission_oversubscription` times the pool
-    (Q11). Without `spill_directory` or with `spill_max_bytes` 0, pages that fall out of the pool are computed again.
-    Snapshots that are to outlive the engine are kept in `snapshot_directory`, where `persist_snapshots` or a program
-    says so. `watches_memory`: less is taken while the system is short of memory; `wires_memory`: weights and pool
-    are kept from being swapped, where that is safe.
-    `draft_model`, named like `model`, guesses for programs that ask the engine to speculate.
+    `model` is a directory, a repo id or `pie-tiny`; `name` is the name that programs use. `revision` is the git
+    revision of a repo id. `dummy` replaces the weights by pseudo-random logits. `draft_model`, named like `model`,
+    guesses for programs that ask the engine to speculate.
+
+    `total_pages` None sizes the pool from the available memory. MLX keeps at most `buffer_cache_bytes` of freed
+    buffers. `watches_memory`: the engine uses less memory while the system is short of it. `wires_memory`: weights and
+    pool are never swapped, where that is safe.
+
+    `runs_ahead`: the next token is computed before the program asks for it. `seed` None draws the engine's seed at
+    start (L6). Long prompts are divided so that decoding programs wait at most `decode_stall_seconds` for a batch. A
+    call may wait `request_timeout_seconds` for the device while its context is resident. Admitted launches may claim
+    `admission_oversubscription` times the pool (Q11).
+
+    Without `spill_directory`, or with `spill_max_bytes` 0, lost pages are computed again. `snapshot_directory` keeps
+    snapshots that outlive the engine, if `persist_snapshots` or a program says so.
     """
 
     model: str = "pie-tiny"

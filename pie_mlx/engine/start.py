@@ -12,7 +12,7 @@ from pie_mlx.engine.adapters import AdapterRegistry
 from pie_mlx.engine.hosting.processes import Processes
 from pie_mlx.engine.kv import PageStore
 from pie_mlx.engine.language import language_of
-from pie_mlx.engine.market.bank import Bank
+from pie_mlx.engine.market.accounting import Accounting
 from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.loading.load import load_model, null_model
 from pie_mlx.engine.model.memory import BatchSize, wiring_facts
@@ -62,10 +62,10 @@ async def start_services(
         identity=model.identity,
         checkpoint_bytes=model.checkpoint_bytes,
     )
-    bank = _open_bank(settings, store.pool.capacity, emit)
+    accounting = _open_accounting(settings, store.pool.capacity, emit)
     emit(EngineStarted(model.name, settings.policy, store.pool.capacity, settings.page_size))
-    queue = _begin_to_tick(settings, store, runner, bank, spill, emit, stopping)
-    processes = Processes(bank)
+    queue = _begin_to_tick(settings, store, runner, accounting, spill, emit, stopping)
+    processes = Processes(accounting)
     stopping.callback(processes.close)
     return Services(
         seed=seed,
@@ -73,7 +73,7 @@ async def start_services(
         runner=runner,
         store=store,
         queue=queue,
-        bank=bank,
+        accounting=accounting,
         processes=processes,
         language=language,
         adapters=AdapterRegistry(runner, store, limit=settings.max_adapters, emit=emit),
@@ -87,7 +87,7 @@ def _begin_to_tick(
     settings: EngineSettings,
     store: PageStore,
     runner: Runner,
-    bank: Bank,
+    accounting: Accounting,
     spill: Spill | None,
     emit: Callable[[Event], None],
     stopping: AsyncExitStack,
@@ -95,7 +95,7 @@ def _begin_to_tick(
     queue = SchedulerQueue(
         store,
         runner,
-        bank,
+        accounting,
         policy(settings.policy),
         _limits(settings),
         emit,
@@ -169,8 +169,8 @@ async def _open_spill(settings: EngineSettings, model: LoadedModel, emit: Callab
     )
 
 
-def _open_bank(settings: EngineSettings, capacity_pages: int, emit: Callable[[Event], None]) -> Bank:
-    return Bank(
+def _open_accounting(settings: EngineSettings, capacity_pages: int, emit: Callable[[Event], None]) -> Accounting:
+    return Accounting(
         page_size=settings.page_size,
         capacity_pages=capacity_pages,
         default_endowment_pages=settings.default_endowment_pages,

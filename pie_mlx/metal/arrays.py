@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 evaluate = cast("Callable[..., None]", getattr(mx, "eval"))  # noqa: B009 - its stub lacks parameter types
-"""Compute arrays, or nested lists of them, now."""
+"""Computes arrays, or nested lists of them, and waits for the result."""
 
 begin_evaluation = cast("Callable[..., None]", getattr(mx, "async_eval"))  # noqa: B009 - its stub lacks types
-"""Start to compute arrays and go on."""
+"""Starts to compute arrays and returns at once."""
 
 
 def from_host(values: npt.NDArray[Any]) -> mx.array:
@@ -25,7 +25,7 @@ def integers(values: npt.ArrayLike) -> mx.array:
 
 
 def index_of(places: npt.NDArray[np.int64]) -> mx.array | slice:
-    """`places` of an axis: a slice where they ascend evenly, which is cheaper to write than anything else."""
+    """`places` as an index: a slice if they ascend evenly, because a slice is the cheapest to write."""
     if not len(places):
         return slice(0, 0)
     steps = np.diff(places)
@@ -36,7 +36,7 @@ def index_of(places: npt.NDArray[np.int64]) -> mx.array | slice:
 
 
 def host_view(array: mx.array) -> npt.NDArray[Any]:
-    """The memory of an evaluated array, to read and write while nothing computes with it; bfloat16 as uint16."""
+    """The memory of an evaluated array, readable and writable while nothing computes with it; bfloat16 as uint16."""
     return np.asarray(cast("Any", array.view(mx.uint16) if array.dtype == mx.bfloat16 else array))
 
 
@@ -60,6 +60,6 @@ def doubles(array: mx.array) -> DoubleArray:
 
 
 def rounded(values: FloatArray, dtype: mx.Dtype) -> FloatArray:
-    """`values` as an array of `dtype` holds them. On the CPU, whose conversions round to even."""
+    """`values` rounded to `dtype`. On the CPU, whose conversions round to even."""
     with mx.stream(mx.cpu):
         return floats(from_host(values).astype(dtype))

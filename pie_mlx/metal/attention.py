@@ -1,7 +1,7 @@
-"""Attention over pages: by kernels where they carry the pool, else in MLX operations, which are also their reference.
+"""Attention over pages: by kernels if the pool supports them, else in MLX operations, which are also the reference.
 
-A step's rows are cut into groups: rows of one token together, those that share leading pages of their own, and every
-longer run by itself. A group reads one or two parts: the shared pages once for all its rows, the rest row by row.
+The rows of a step are divided into groups: single-token rows together, rows that share leading pages together, and each
+longer run alone. A group reads one or two parts: the shared pages once for all its rows, the rest per row.
 """
 
 import functools
@@ -14,30 +14,29 @@ import mlx.core as mx
 import numpy as np
 
 from pie_mlx.metal.arrays import from_host, integers
-from pie_mlx.metal.batches import IDLE, Ask, HostViews
+from pie_mlx.metal.batches import IDLE, BatchRequest, HostViews
 from pie_mlx.metal.kernel_attention import KernelPlan
 from pie_mlx.metal.numerics import Numerics
 from pie_mlx.metal.page_pool.kernel_pool import KernelPool
 from pie_mlx.metal.page_pool.memory import PageMemory
 from pie_mlx.metal.page_pool.pool import KvPool, SlotWrite
-from pie_mlx.metal.sharing import LEAST_PAGES, Shared, shared_groups
-from pie_mlx.metal.visibility import BoolArray, Run, blank_rows, first_visible, visible
+from pie_mlx.metal.runs import LEAST_PAGES, BoolArray, Run, Shared, blank_rows, first_visible, shared_groups, visible
 
 LOG2_E = math.log2(math.e)
 
 SCORES = 1 << 24
-"""Most scores computed at once, which bounds the memory of a long prefill."""
+"""Most scores computed at once. This limits the memory of a long prefill."""
 
 
 Source = Callable[[int], tuple[mx.array, mx.array]]
-"""Where K and V of a group come from: [rows, kv_heads, keys, head_dim] of a layer."""
+"""Reads K and V of a group for a layer, each [rows, kv_heads, keys, head_dim]."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """Keys of a group. `bias` float32 [rows, 1, tokens, keys] is 0 or -inf; None hides nothing.
 
-    A `common` part has one row of keys that all rows of the group read.
+    A `common` part has one row of keys, which all rows of the group read.
     """
 
     read: Source
@@ -47,9 +46,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Rows of the step that are computed together: `rows` of `tokens` each, in the order of the step's rows `order`.
+    """Rows of the step that are computed together: `rows` of `tokens` each. `order` gives their indices in the step.
 
-    Where `order` is IDLE, any row is computed and thrown away.
+    Where `order` is IDLE, some row is computed and discarded.
 
     `blank` bool [rows * tokens, 1, 1] marks tokens that see nothing and contribute zeros.
     """
@@ -63,7 +62,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The groups of a step, and how to get their rows from the step's (None where they already are in order)."""
+    """The groups of a step, and the indices that reorder rows into them and back (None if already in order)."""
 
     groups: list[Group]
     take: mx.array | None
@@ -72,7 +71,8 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What the groups of a step read: the memory, what its `rows` rows store by layer, the pool before them."""
+    """What the groups of a step read: the memory, the `rows` rows that the step stores by layer, and the pool before
+    it."""
 
     memory: PageMemory
     rows: int
@@ -81,9 +81,9 @@ class Step:
 
 
 class AttentionPlan:
-    """How the token rows of one step see the pages; built once per step, shared by all layers.
+    """How the token rows of one step see the pages. Built once per step and shared by all layers.
 
-    Its creation announces the step's writes to the pool; store a layer's K and V before attending to it.
+    Creating a plan announces the step's writes to the pool. Store a layer's K and V before attending to it.
     """
 
     def __init__(self, runs: Sequence[Run], slots: Sequence[int], memory: PageMemory) -> None:
@@ -97,12 +97,12 @@ class AttentionPlan:
         self._layouts: dict[int | None, Layout] = {}
 
     def store(self, layer: int, keys: mx.array, values: mx.array) -> None:
-        """Write the step's K and V of a layer, [rows, kv_heads, head_dim], to the pool."""
+        """Writes the step's K and V of a layer, [rows, kv_heads, head_dim], to the pool."""
         self._step.memory.pool.write(layer, keys, values, self._write)
         self._step.stored[layer] = keys, values
 
     def layout(self, window: int | None) -> Layout:
-        """The groups for layers that see at most `window` slots back."""
+        """The groups for layers with this window, in slots."""
         if window not in self._layouts:
             self._layouts[window] = _layout(_groups(self._runs, window, self._step), self._step.rows)
         return self._layouts[window]
@@ -168,7 +168,7 @@ def _attend_group(
 def _attend_token(
     queries: mx.array, loaded: tuple[mx.array, mx.array], group: Group, scale: float, sinks: mx.array | None
 ) -> mx.array:
-    """One token per row and nothing to merge: MLX's own attention has the fewest operations."""
+    """One token per row and nothing to merge: MLX's own attention needs the fewest operations."""
     (part,), (keys, values) = group.parts, loaded
     mask = None if part.bias is None else part.bias.astype(keys.dtype)
     out = mx.fast.scaled_dot_product_attention(
@@ -181,7 +181,7 @@ def _attend_token(
 def _by_kv_head(queries: mx.array, group: Group, heads: int) -> mx.array:
     """[rows * tokens, query heads, dim] as [rows, kv_heads, tokens * G, dim].
 
-    The G query heads of one KV head, of all tokens, are multiplied with its keys in one product.
+    One product multiplies the G query heads of a KV head, for all tokens, with its keys.
     """
     grouped = mx.unflatten(queries, 1, (heads, -1))
     if group.tokens == 1:
@@ -202,12 +202,12 @@ def _scores(queries: mx.array, keys: mx.array, common: bool, numerics: Numerics)
 
 
 def _product(left: mx.array, right: mx.array, common: bool) -> mx.array:
-    """`left` [rows, kv_heads, m, k] times `right` [rows or 1, kv_heads, k, n]; a common one in one product."""
+    """`left` [rows, kv_heads, m, k] times `right` [rows or 1, kv_heads, k, n]. A common `right` takes one product."""
     left = left.astype(right.dtype)
     if not common:
         return left @ right
     rows, _, m, _ = left.shape
-    only = mx.squeeze(right, 0)  # an index would copy it
+    only = mx.squeeze(right, 0)  # indexing would copy it
     return mx.unflatten(left.swapaxes(0, 1).flatten(1, 2) @ only, 1, (rows, m)).swapaxes(0, 1)
 
 
@@ -252,7 +252,7 @@ def _groups(runs: Sequence[Run], window: int | None, step: Step) -> list[Group]:
     shared, rest = shared_groups(singles, pool.page_size) if window is None else ([], singles)
     groups = [_shared_group(group, step) for group in shared]
     if rest:
-        # One run whose pages are neighbours is read where it lies; scattered ones cost a copy at every step.
+        # The pages of a single run are read in place if they are neighbours; scattered ones cost a copy at every step.
         in_place = len(rest) == 1 and _neighbours(_pages_of(rest[0], window, pool))
         groups.append(_single(rest[0], window, pool) if in_place else _batch(rest, window, step))
     return groups + [block for run in runs if run.count > 1 for block in _blocks(run, window, pool)]
@@ -260,8 +260,8 @@ def _groups(runs: Sequence[Run], window: int | None, step: Step) -> list[Group]:
 
 def _shared_group(group: Shared, step: Step) -> Group:
     pool, runs = step.memory.pool, group.runs
-    ask = Ask(runs, [group.pages] * len(runs), None, runs[0].block_table[0], step.rows, step.before)
-    tails = step.memory.batches.read(ask, step.stored)
+    request = BatchRequest(runs, [group.pages] * len(runs), None, runs[0].block_table[0], step.rows, step.before)
+    tails = step.memory.batches.read(request, step.stored)
     prefix = Part(_run_source(runs[0], 0, group.pages * pool.page_size, pool), common=True)
     order = _starts(runs, tails.order)
     return Group(len(order), 1, order, (prefix, Part(tails.read, _bias(tails.visible))))
@@ -269,7 +269,7 @@ def _shared_group(group: Shared, step: Step) -> Group:
 
 def _batch(runs: Sequence[Run], window: int | None, step: Step) -> Group:
     first = [first_visible(run, window) // step.memory.pool.page_size for run in runs]
-    batch = step.memory.batches.read(Ask(runs, first, window, None, step.rows, step.before), step.stored)
+    batch = step.memory.batches.read(BatchRequest(runs, first, window, None, step.rows, step.before), step.stored)
     part = Part(batch.read, _bias(batch.visible))
     order = _starts(runs, batch.order)
     return Group(len(order), 1, order, (part,), _blank(batch.visible))
@@ -281,7 +281,7 @@ def _starts(runs: Sequence[Run], order: Sequence[int]) -> list[int]:
 
 def _single(run: Run, window: int | None, pool: KvPool) -> Group:
     start = first_visible(run, window)
-    if run.count == 1 and run.masks is None:  # it sees all that is read
+    if run.count == 1 and run.masks is None:  # it sees everything that is read
         return Group(1, 1, [run.start], (Part(_run_source(run, start, run.kv_length, pool)),))
     seen = visible(run, window, start, run.kv_length - start)[None]
     borders = [start, *_split(run, start, pool), run.kv_length]
@@ -293,7 +293,7 @@ def _single(run: Run, window: int | None, pool: KvPool) -> Group:
 
 
 def _split(run: Run, start: int, pool: KvPool) -> list[int]:
-    """The slot up to which the run's pages are neighbours, if many are and others follow: those are not copied."""
+    """The slot up to which the run's pages are neighbours, if these are many and others follow: those need no copy."""
     size = pool.page_size
     pages = np.asarray(run.block_table[start // size : -(-run.kv_length // size)])
     breaks = np.flatnonzero(np.diff(pages) != 1)
@@ -303,7 +303,7 @@ def _split(run: Run, start: int, pool: KvPool) -> list[int]:
 
 
 def _blocks(run: Run, window: int | None, pool: KvPool) -> list[Group]:
-    """The run as groups of few enough scores."""
+    """Divides the run into groups with few enough scores."""
     size = max(16, SCORES // (64 * run.kv_length))
     return [
         _single(_Slice(run, begin, min(size, run.count - begin)), window, pool) for begin in range(0, run.count, size)
@@ -322,7 +322,7 @@ class _Slice:
 
 
 def _run_source(run: Run, start: int, stop: int, pool: KvPool) -> Source:
-    """Slots `start` .. `stop` of one run: a view if its pages are neighbours, or gathered."""
+    """Reads slots `start` .. `stop` of one run: a view if its pages are neighbours, otherwise gathered."""
     size = pool.page_size
     first = start // size
     pages = list(run.block_table[first : -(-stop // size)])
@@ -340,7 +340,7 @@ def _run_source(run: Run, start: int, stop: int, pool: KvPool) -> Source:
 
 
 def _pages_of(run: Run, window: int | None, pool: KvPool) -> Sequence[int]:
-    """The pages a decoding run sees."""
+    """The pages that a decoding run sees."""
     return run.block_table[first_visible(run, window) // pool.page_size : -(-run.kv_length // pool.page_size)]
 
 
@@ -349,7 +349,7 @@ def _neighbours(pages: Sequence[int]) -> bool:
 
 
 def _bias(seen: BoolArray) -> mx.array | None:
-    """0 and -inf for `seen` [rows, tokens, keys]; None where everything is seen."""
+    """0 or -inf for `seen` [rows, tokens, keys]; None if everything is seen."""
     if seen.all():
         return None
     return from_host(np.where(seen, np.float32(0), np.float32(-np.inf))[:, None])

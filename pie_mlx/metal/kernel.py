@@ -1,4 +1,4 @@
-"""A kernel's `.metal` file: what it declares about itself in comments, its helpers and its body."""
+"""A kernel's `.metal` file: its declarations in comments, its helpers and its body."""
 
 import re
 from collections.abc import Callable
@@ -15,11 +15,11 @@ _DECLARATION = re.compile(r"^// (uses|inputs|outputs|mutates|sparse): (.*)$", re
 _BODY_MARK = "\n// body\n"
 
 ReadText = Callable[[str], str]
-"""The text of a file of the kernel folder, by name."""
+"""Reads a file of the kernel folder by name."""
 
 
 class KernelFileError(PieError):
-    """A `.metal` file that lacks a declaration."""
+    """A `.metal` file lacks a declaration."""
 
 
 def read_kernel_file(name: str) -> str:
@@ -29,13 +29,13 @@ def read_kernel_file(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """One declared array: its name and the element types it may have, `T` being the kernel's template type."""
+    """One declared array: its name and the element types allowed. `T` is the kernel's template type."""
 
     name: str
     types: tuple[str, ...]
 
     def check(self, kernel: str, dtype: mx.Dtype, element: mx.Dtype | None) -> None:
-        """Raise InvalidTypeError unless `dtype` is one of the declared types."""
+        """Raises InvalidTypeError unless `dtype` is one of the declared types."""
         allowed = [element if kind == "T" else getattr(mx, kind) for kind in self.types]
         if dtype not in allowed:
             raise InvalidTypeError(
@@ -46,7 +46,7 @@ class Port:
 
 @dataclass(frozen=True, slots=True)
 class KernelSource:
-    """A parsed kernel. `mutates` are inputs written in place; `sparse` outputs may stay partly undefined."""
+    """A parsed kernel. `mutates` are the inputs written in place; `sparse` outputs may stay partly undefined."""
 
     name: str
     inputs: tuple[Port, ...]
@@ -67,7 +67,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def parse_kernel(name: str, read_text: ReadText = read_kernel_file) -> KernelSource:
-    """Read `<name>.metal`. Raises KernelFileError when it declares no inputs, outputs or body."""
+    """Reads `<name>.metal`. Raises KernelFileError if it declares no inputs, outputs or body."""
     text = read_text(f"{name}.metal")
     declared: dict[str, str] = {}
     for key, value in _DECLARATION.findall(text):

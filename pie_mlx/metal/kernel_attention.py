@@ -19,11 +19,11 @@ from pie_mlx.metal.kernels.paged_attention import (
 )
 from pie_mlx.metal.kernels.paged_prefill import paged_prefill, tile_size
 from pie_mlx.metal.page_pool.kernel_pool import KernelPool
-from pie_mlx.metal.visibility import BoolArray, Run, expanded
+from pie_mlx.metal.runs import BoolArray, Run, expanded
 
 
 class Kind(Enum):
-    """How a run is attended, in the order of the launches."""
+    """How a run is attended. The order is the order of the launches."""
 
     SINGLE = "one row"
     WINDOW = "rows that share a reading"
@@ -32,18 +32,18 @@ class Kind(Enum):
 
 
 WINDOW_ROWS = 4
-"""Rows of one context that share a reading of its pages in the decode kernel."""
+"""Most rows of one context that share one read of its pages in the decode kernel."""
 WINDOW_ELEMENTS = 4096
-"""Query elements of a window at most: they lie in threadgroup memory."""
+"""Most query elements of a window: they lie in threadgroup memory."""
 PREFILL_ROWS = 9
-"""Runs of at least so many rows are attended in tiles."""
+"""Runs with at least this many rows are attended in tiles."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """Runs of one kind, which rows of the step they are, and the same on the device.
+    """Runs of one kind, the step's rows that belong to them, and these indices on the device.
 
-    Compared by identity: runs need not be hashable.
+    Compared by identity, because runs may not be hashable.
     """
 
     runs: tuple[Run, ...]
@@ -52,8 +52,8 @@ class Rows:
 
 
 def run_kinds(gather_rows: int, room: int) -> Iterator[tuple[int, int, bool]]:
-    """Rows, KV length and whether there are masks, of runs that need all specialisations between them; `room` is the
-    longest that there can be."""
+    """(rows, KV length, masks?) of runs that together need all kernel specialisations. `room` is the longest possible
+    length."""
     for rows in (1, WINDOW_ROWS, PREFILL_ROWS):
         for length in (rows + 1, PARTITION + 1):
             if length <= room:
@@ -86,7 +86,7 @@ def _rows(runs: Sequence[Run]) -> Rows:
 class KernelPlan:
     """How the rows of one step are divided among kernels. Built once per step, shared by all layers.
 
-    A row's kind depends on its own run only, so that what else is in the batch cannot change its result.
+    A row's kind depends on its own run only, so other rows in the batch cannot change its result.
     """
 
     def __init__(self, runs: Sequence[Run], pool: KernelPool) -> None:
@@ -113,7 +113,7 @@ class KernelPlan:
     def _launch(
         self, queries: mx.array, layer: int, kind: Kind, rows: Rows, options: AttentionOptions
     ) -> list[mx.array]:
-        """Results of the rows of one kind, in their order."""
+        """Results of the rows of one kind, in order."""
         pages = self._pool.layers[layer]
         if kind is Kind.GATHERED:
             return [self._gathered(queries, layer, run, options) for run in rows.runs]
@@ -128,7 +128,7 @@ class KernelPlan:
         pages = self._pool.layers[layer]
         own = queries[run.start : run.start + run.count]
         size = self._pool.page_size
-        # Whole pages before the window are nobody's: what the mask says depends on distances alone.
+        # Skip whole pages before the window: the mask depends only on distances.
         unseen = max(0, run.kv_length - run.count + 1 - options.window) // size if options.window else 0
         table = list(run.block_table[unseen : -(-run.kv_length // size)])
         arrays = (own, pages.keys, pages.values, table, run.kv_length - unseen * size)

@@ -1,4 +1,4 @@
-"""Who runs the kernels: the Metal device or the emulator."""
+"""Launches kernels on the Metal device or the emulator."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,16 +18,16 @@ Outputs = Mapping[str, tuple[Sequence[int], mx.Dtype]]
 MakeKernel = Callable[[KernelSource], Callable[..., list[mx.array]]]
 
 GATHER_ROWS = 128
-"""Where gathering is expected to pay, until a device has measured it."""
+"""Rows from which gathering is assumed to be faster, until a device has measured it."""
 MERGED_INTO = {"attention_merge": "paged_attention"}
-"""Kernels that run only behind another one share its fate."""
+"""Kernels that run only after another one. If one is disabled, so is the other."""
 
 
 @dataclass(frozen=True)
 class KernelLauncher:
-    """Launches kernels by name. Objects are built once per kernel; `disabled` names fall back to MLX operations.
+    """Launches kernels by name. Each kernel object is built once. MLX operations replace `disabled` kernels.
 
-    Chunks of at least `gather_rows` rows of one context are attended by MLX's own attention over gathered pages.
+    For chunks of at least `gather_rows` rows of one context, MLX's own attention reads gathered pages.
     """
 
     kind: Kind
@@ -40,16 +40,16 @@ class KernelLauncher:
     )
 
     def runs(self, name: str) -> bool:
-        """Whether kernel `name` is to be used."""
+        """Whether kernel `name` is enabled."""
         return name not in self.disabled
 
     @property
     def launched(self) -> frozenset[str]:
-        """The kernels that were launched so far and are still used."""
+        """The kernels launched so far that are still enabled."""
         return frozenset(self._built) - self.disabled
 
     def without(self, kernels: Collection[str]) -> "KernelLauncher":
-        """This launcher less some kernels."""
+        """This launcher without some kernels."""
         behind = {kernel for kernel, front in MERGED_INTO.items() if front in kernels}
         return replace(self, disabled=self.disabled.union(kernels, behind))
 
@@ -62,10 +62,11 @@ class KernelLauncher:
         threadgroup: Size,
         outputs: Outputs,
     ) -> list[mx.array]:
-        """Launch a kernel; arrays are bound by name. Answers its outputs in declared order.
+        """Launches a kernel. Arrays are bound by name. Returns its outputs in declared order.
 
         Raises InvalidArgumentError for a missing or unknown name and InvalidTypeError for a wrong element type. Every
-        error bears a note that names the kernel. MLX tells of most only when outputs are evaluated (`faults`).
+        error carries a note with the kernel's name. MLX reports most errors only when outputs are evaluated (see
+        `faults`).
         """
         try:
             source, kernel = self._kernel(name)
@@ -92,7 +93,7 @@ def _ordered(source: KernelSource, inputs: Mapping[str, mx.array], template: Tem
     declared = [port.name for port in source.inputs]
     if set(declared) != set(inputs):
         raise InvalidArgumentError(
-            f"{source.name}: takes {sorted(declared)}, was given {sorted(inputs)}",
+            f"{source.name}: expected the arrays {sorted(declared)}, got {sorted(inputs)}",
             hint="the '// inputs:' line of the .metal file is the contract",
         )
     element = template.get("T")

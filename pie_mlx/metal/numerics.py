@@ -1,13 +1,13 @@
-"""What attention in MLX operations leaves to the device."""
+"""The parts of attention in MLX operations that depend on the device."""
 
 import mlx.core as mx
 
 
 class Numerics:
-    """The plain way: MLX's own attention where it can, else one product per group."""
+    """The default: MLX's own attention if possible, else one product per group."""
 
     def avoids_exponentials(self, rows: int, keys: mx.array) -> bool:
-        """Whether `rows` rows of single tokens over `keys` [.., keys, dim] are better computed by powers of two."""
+        """Whether powers of two are faster for `rows` rows of single tokens over `keys` [.., keys, dim]."""
         del rows, keys
         return False
 

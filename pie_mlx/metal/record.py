@@ -1,4 +1,4 @@
-"""What a device found out about its kernels, kept between runs: which fail, and where gathering pays."""
+"""The record of a device's kernels, kept between runs: which of them fail, and when gathering is faster."""
 
 import hashlib
 import json
@@ -19,9 +19,9 @@ from pie_mlx.system import sysctl_text
 
 @dataclass(frozen=True, slots=True)
 class RecordKey:
-    """What a record holds for: the MLX version, the system's build, the device, a digest of the kernels' sources.
+    """What a record is valid for: MLX version, system build, device, and a digest of the kernels' sources.
 
-    Each of them can turn a good kernel into a bad one: another of any makes a record stale.
+    A change of any of these can break a kernel, so it makes the record stale.
     """
 
     mlx: str
@@ -34,7 +34,7 @@ class RecordKey:
 class KernelRecord:
     """Kernels that failed, and the rows of a chunk from which gathering its pages was faster (None: not measured).
 
-    `whole` tells whether every case ran, or only the first of each kernel.
+    `whole` says whether every case ran, or only the first case of each kernel.
     """
 
     failing: frozenset[str] = frozenset()
@@ -43,13 +43,13 @@ class KernelRecord:
 
 
 def record_key() -> RecordKey:
-    """The key of this machine, with the device that MLX uses."""
+    """The key of this machine and the device that MLX uses."""
     device = str(mx.device_info().get("device_name", "unknown"))
     return RecordKey(version("mlx"), system_build(), device, kernels_digest())
 
 
 def system_build() -> str:
-    """The build of the operating system: Metal's compiler comes with it."""
+    """The build of the operating system, which includes Metal's compiler."""
     return sysctl_text("kern.osversion") or platform.release()
 
 
@@ -63,13 +63,13 @@ def kernels_digest(folder: Path = KERNEL_FOLDER) -> str:
 
 
 def record_file(environment: Mapping[str, str]) -> Path:
-    """Where the record is kept: below $PIE_HOME, or ~/.pie."""
+    """The path of the record: below $PIE_HOME, or ~/.pie."""
     home = environment.get("PIE_HOME") or str(Path(environment.get("HOME", "~")).expanduser() / ".pie")
     return Path(home) / "kernels.json"
 
 
 def write_record(path: Path, key: RecordKey, record: KernelRecord, table: list[dict[str, object]]) -> None:
-    """Write the record and the table it comes from as JSON. Raises OSError."""
+    """Writes the record, and the table it comes from, as JSON. Raises OSError."""
     content = {
         **asdict(key),
         "failing": sorted(record.failing),
@@ -82,7 +82,7 @@ def write_record(path: Path, key: RecordKey, record: KernelRecord, table: list[d
 
 
 def read_record(path: Path, key: RecordKey) -> KernelRecord | None:
-    """The record, or None if there is none for this key or it cannot be read."""
+    """The record, or None if none is readable for this key."""
     try:
         content: Any = json_value(path.read_bytes())
         if stale_because(content, key):
@@ -95,7 +95,7 @@ def read_record(path: Path, key: RecordKey) -> KernelRecord | None:
 
 
 def stale_because(content: Mapping[str, Any], key: RecordKey) -> str:
-    """What a record was made with that is another now, "" if nothing. Raises KeyError where it names none."""
+    """What changed since the record was made, "" if nothing. Raises KeyError if the record lacks a field."""
     names = {"mlx": "mlx {}", "system": "system build {}", "device": "{}", "kernels": "kernels {}"}
     current = asdict(key)
     return ", ".join(form.format(content[name]) for name, form in names.items() if content[name] != current[name])

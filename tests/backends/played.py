@@ -1,7 +1,7 @@
 """A GPU that a CPU plays."""
 
 from pie_mlx.backends import Backend
-from pie_mlx.backends.emulator import EmulatorBackend
+from pie_mlx.backends.kernels import EmulatorBackend
 from pie_mlx.metal.launcher import KernelLauncher
 
 

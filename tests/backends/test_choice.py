@@ -3,16 +3,15 @@
 import pytest
 
 from pie_mlx.backends import Backend, current_backend, using
-from pie_mlx.backends.apple import AppleBackend
 from pie_mlx.backends.choice import choose_backend, chosen_kernels
 from pie_mlx.backends.cpu import CpuBackend
-from pie_mlx.backends.emulator import EmulatorBackend
+from pie_mlx.backends.kernels import AppleBackend, EmulatorBackend
 from pie_mlx.errors import ConfigError
 from tests.backends.played import PlayedGpu
 
 
 @pytest.mark.parametrize(
-    ("wish", "gpu", "apple_gpu", "kernels", "kind"),
+    ("requested", "gpu", "apple_gpu", "kernels", "kind"),
     [
         ("auto", False, False, "off", CpuBackend),
         ("off", False, False, "off", CpuBackend),
@@ -24,10 +23,10 @@ from tests.backends.played import PlayedGpu
     ],
 )
 def test_each_device_has_its_backend_and_kernels_only_where_they_are_wanted(
-    wish: str, gpu: bool, apple_gpu: bool, kernels: str, kind: type[Backend]
+    requested: str, gpu: bool, apple_gpu: bool, kernels: str, kind: type[Backend]
 ) -> None:
-    assert chosen_kernels(wish, apple_gpu=apple_gpu) == kernels
-    assert type(choose_backend(wish, gpu=gpu, apple_gpu=apple_gpu)) is kind
+    assert chosen_kernels(requested, apple_gpu=apple_gpu) == kernels
+    assert type(choose_backend(requested, gpu=gpu, apple_gpu=apple_gpu)) is kind
 
 
 def test_another_value_is_refused_with_the_choices() -> None:

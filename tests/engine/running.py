@@ -34,6 +34,11 @@ async def in_context(engine: "Running", coroutine: Coroutine[Any, Any, T]) -> T:
         return await coroutine
 
 
+def number_of(context: Context) -> int:
+    """The engine's number of a program's context, which the SDK does not show."""
+    return context._handle.id
+
+
 class NoClient:
     """A session nobody listens to."""
 

@@ -18,7 +18,7 @@ from pie_mlx.events import Event, PassCompleted, TickCompleted
 from pie_mlx.sdk import Context, Entropy, Generator, Grammar, GrammarConstraint, Regex, Sampler
 from tests.addresses import addresses
 from tests.engine.outcome import Outcome, outcome
-from tests.engine.running import Running, finished, in_context, running
+from tests.engine.running import Running, finished, in_context, number_of, running
 
 pytestmark = pytest.mark.usefixtures("one_step_at_a_time")
 
@@ -283,7 +283,7 @@ async def test_only_a_pass_that_draws_its_next_token_can_go_on(engine: Running, 
     with Context(engine.model) as context:
         plain = {"tokens": [50, 51], "slots": [calls.Slot(1, GREEDY)], "continuation": calls.Continuation(4)}
         with pytest.raises(InvalidArgumentError, match="follow one another"):
-            await engine.host.submit(calls.Forward(context._handle.id, **{**plain, **changes}))
+            await engine.host.submit(calls.Forward(number_of(context), **{**plain, **changes}))
 
 
 # What follows at once, in one batch.
@@ -469,7 +469,7 @@ async def test_a_text_that_is_cancelled_while_it_goes_on_ends_with_the_step_unde
 async def test_a_continuation_is_of_none_or_more_tokens(engine: Running, tokens: Any) -> None:
     with Context(engine.model) as context:
         call = calls.Forward(
-            context._handle.id, tokens=[50], slots=[calls.Slot(0, GREEDY)], continuation=calls.Continuation(tokens)
+            number_of(context), tokens=[50], slots=[calls.Slot(0, GREEDY)], continuation=calls.Continuation(tokens)
         )
         with pytest.raises(InvalidArgumentError, match="tokens"):
             await engine.host.submit(call)

@@ -30,9 +30,9 @@ def test_a_child_has_its_parents_account(engine: Running) -> None:  # M1
 
 
 def test_launching_creates_no_credits(engine: Running) -> None:  # M1
-    before = engine.core.services.bank.ledger.accounts
+    before = engine.core.services.accounting.ledger.accounts
     child_of(engine, engine.host)
-    assert engine.core.services.bank.ledger.accounts == before
+    assert engine.core.services.accounting.ledger.accounts == before
 
 
 def test_the_account_is_closed_with_the_last_of_the_family(engine: Running) -> None:  # M1

@@ -8,11 +8,11 @@ from pie_mlx.engine.schedule.firing import FiringState
 from pie_mlx.engine.scheduler import scheduler
 from pie_mlx.events import TickCompleted
 from pie_mlx.sdk import Context, Sampler
-from tests.engine.running import Running
+from tests.engine.running import Running, number_of
 
 
 def is_awaited(engine: Running, context: Context) -> bool:
-    return engine.core.services.queue._ticks._may_return(context._handle.id)
+    return engine.core.services.queue._ticks._may_return(number_of(context))
 
 
 async def test_a_context_that_was_forked_is_not_awaited(engine: Running) -> None:  # Q9
@@ -67,7 +67,7 @@ async def test_who_can_run_does_not_wait_for_forks(engine: Running, monkeypatch:
         with root.fork() as fork:
             now = ticks._state.forked_seconds
             ticks._runnable_since = now
-            both, alone = [root._handle.id, fork._handle.id], [fork._handle.id]
+            both, alone = [number_of(root), number_of(fork)], [number_of(fork)]
             assert ticks._seconds_for_forks(both, now) == 0.0
             assert ticks._seconds_for_forks(alone, now) == scheduler.FORKS_SECONDS
             await fork.append([45]).flush()

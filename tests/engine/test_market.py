@@ -158,9 +158,9 @@ def test_whatever_programs_do_they_finish_and_the_books_balance(  # M13, Q7, T29
     asyncio.run(all_of(contested, programs))
     assert contested.used_pages() == 0
     contested.check_books()
-    bank = contested.core.services.bank
-    assert len(bank.ledger.accounts) == 1
-    assert imbalance_credits(bank.ledger) == pytest.approx(0.0, abs=1e-6)
+    accounting = contested.core.services.accounting
+    assert len(accounting.ledger.accounts) == 1
+    assert imbalance_credits(accounting.ledger) == pytest.approx(0.0, abs=1e-6)
 
 
 async def all_of(engine: Running, programs: list[list[Step]]) -> None:
@@ -280,7 +280,7 @@ async def test_a_bid_may_exceed_the_balance_and_one_of_0_is_served(small: Runnin
             context.append(small.prompt(100, number))
         await asyncio.gather(*(context.flush() for context in contexts))
         assert [context.seq_len for context in contexts] == [100] * 5
-    assert imbalance_credits(small.core.services.bank.ledger) == pytest.approx(0.0, abs=1e-6)
+    assert imbalance_credits(small.core.services.accounting.ledger) == pytest.approx(0.0, abs=1e-6)
 
 
 async def test_credits_buy_no_tokens(small: Running) -> None:  # M4
@@ -295,11 +295,13 @@ async def test_credits_buy_no_tokens(small: Running) -> None:  # M4
 
 async def test_who_has_no_credits_spends_its_tokens_all_the_same(small: Running) -> None:  # M4
     with small.process(token_budget=40):
-        bank = small.core.services.bank
-        number = max(bank.ledger.accounts)
-        poor = replace(bank.ledger.accounts[number], balance=0.0)
-        treasury = bank.ledger.treasury + bank.ledger.accounts[number].balance
-        bank.ledger = replace(bank.ledger, accounts={**bank.ledger.accounts, number: poor}, treasury=treasury)
+        accounting = small.core.services.accounting
+        number = max(accounting.ledger.accounts)
+        poor = replace(accounting.ledger.accounts[number], balance=0.0)
+        treasury = accounting.ledger.treasury + accounting.ledger.accounts[number].balance
+        accounting.ledger = replace(
+            accounting.ledger, accounts={**accounting.ledger.accounts, number: poor}, treasury=treasury
+        )
         assert scheduling.balance(small.model) == 0
         context = Context(small.model).append(small.prompt(40, 1))
         await context.flush()
@@ -321,7 +323,7 @@ async def test_joining_and_leaving_are_events_and_debts_stay_in_the_treasury(sma
     assert (joined.account, joined.endowment) == (left.account, 3.0)
     assert left.balance < joined.endowment
     assert left.treasury == pytest.approx(left.balance - joined.endowment)
-    assert imbalance_credits(small.core.services.bank.ledger) == pytest.approx(0.0, abs=1e-6)
+    assert imbalance_credits(small.core.services.accounting.ledger) == pytest.approx(0.0, abs=1e-6)
     assert host.process_id not in small.core.services.processes
 
 

@@ -155,4 +155,4 @@ def test_what_a_program_leaves_unnamed_stays_and_is_counted(engine: Running) -> 
         names = [Context(engine.model).snapshot() for _ in range(3)]
     with engine.process("unnamed"):
         assert all(Context.take(engine.model, name) for name in names)
-    assert "unnamed" not in engine.store.snapshots._shelved
+    assert "unnamed" not in engine.store.snapshots._usage

@@ -6,7 +6,7 @@ import pytest
 
 from pie_mlx.errors import OutOfPagesError
 from pie_mlx.sdk import Context
-from tests.engine.running import Running, finished, in_context, running
+from tests.engine.running import Running, finished, in_context, number_of, running
 from tests.engine.test_patience import occupy_device
 
 
@@ -24,7 +24,7 @@ async def test_a_suspended_context_goes_on_as_if_nothing_had_happened(engine: Ru
     length = context.seq_len
     context.suspend()
     context.suspend()
-    assert engine.store.contexts[context._handle.id].resident is False
+    assert engine.store.contexts[number_of(context)].resident is False
     assert context.seq_len == length
     assert first + await engine.greedy(context, 12) == expected
 
@@ -97,8 +97,8 @@ async def test_a_newcomer_takes_no_pages_before_a_pass_whose_context_was_suspend
         early.append(engine.prompt(3))
 
         async def ask_while_early_is_suspended() -> tuple[int, bool, "asyncio.Task[None]"]:
-            state, number = queue._state, newcomer._handle.id
-            queue._restorer.suspend(state.contexts[early._handle.id])
+            state, number = queue._state, number_of(newcomer)
+            queue._restorer.suspend(state.contexts[number_of(early)])
             asking = asyncio.create_task(
                 queue.take(state.contexts[number], 1, lambda: store.working.reserve(number, 1))
             )
@@ -126,7 +126,7 @@ async def test_nobody_is_suspended_during_its_pass_and_who_needs_its_pages_gets_
     with running(total_pages=16) as engine:
         queue, store = engine.core.services.queue, engine.store
         holder, requester = (Context(engine.model).append(engine.prompt(20, seed)) for seed in range(2))
-        state, number = queue._state, requester._handle.id
+        state, number = queue._state, number_of(requester)
 
         async def ask_for_all() -> tuple[bool, bool, "asyncio.Task[None]"]:
             asking = asyncio.create_task(
@@ -134,7 +134,7 @@ async def test_nobody_is_suspended_during_its_pass_and_who_needs_its_pages_gets_
             )
             for _ in range(20):
                 await asyncio.sleep(0)
-            return store.contexts[holder._handle.id].resident, asking.done(), asking
+            return store.contexts[number_of(holder)].resident, asking.done(), asking
 
         device_is_free = occupy_device(engine)
         try:
@@ -149,7 +149,7 @@ async def test_nobody_is_suspended_during_its_pass_and_who_needs_its_pages_gets_
         while not asking.done():  # noqa: ASYNC110 - a task of another loop
             await asyncio.sleep(0)
         assert (resident, granted) == (True, False)
-        assert (store.contexts[holder._handle.id].resident, holder.seq_len, store.usage().used) == (False, 20, 16)
+        assert (store.contexts[number_of(holder)].resident, holder.seq_len, store.usage().used) == (False, 20, 16)
 
 
 async def test_a_request_beyond_the_pool_is_refused_at_once() -> None:  # T26

@@ -5,7 +5,7 @@ import asyncio
 from pie_mlx.engine.schedule import Limits
 from pie_mlx.engine.scheduler.tick_view import tick_view
 from pie_mlx.sdk import Context
-from tests.engine.running import running
+from tests.engine.running import number_of, running
 from tests.engine.test_patience import occupy_device
 
 LIMITS = Limits(max_batch_contexts=1)
@@ -21,13 +21,13 @@ async def test_a_context_that_is_being_restored_keeps_its_place() -> None:  # Q2
 
         async def arrivals_while_early_is_restored() -> dict[int, int]:
             state, store = services.queue._state, services.store
-            services.queue._restorer.suspend(state.contexts[early._handle.id])
+            services.queue._restorer.suspend(state.contexts[number_of(early)])
             everything = store.pool.available()
-            store.working.reserve(late._handle.id, everything)
-            store.working.release(late._handle.id, everything)
-            services.queue._restorer.begin(state.contexts[early._handle.id])
-            assert early._handle.id in state.restorations
-            view = tick_view(state, services.bank, lambda _: LIMITS)
+            store.working.reserve(number_of(late), everything)
+            store.working.release(number_of(late), everything)
+            services.queue._restorer.begin(state.contexts[number_of(early)])
+            assert number_of(early) in state.restorations
+            view = tick_view(state, services.accounting, lambda _: LIMITS)
             return {item.context: item.arrival for item in view.contexts}
 
         device_is_free = occupy_device(engine)
@@ -42,4 +42,4 @@ async def test_a_context_that_is_being_restored_keeps_its_place() -> None:  # Q2
         finally:
             device_is_free.set()
         await asyncio.gather(*flushes)
-    assert arrivals[early._handle.id] < arrivals[late._handle.id]
+    assert arrivals[number_of(early)] < arrivals[number_of(late)]

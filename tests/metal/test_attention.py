@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pie_mlx.metal import AttentionPlan, KvPool, LayerShape, PageMemory, attend
-from pie_mlx.metal.visibility import expanded
+from pie_mlx.metal.runs import expanded
 from tests.addresses import addresses
 
 HEADS, KV_HEADS, KEY_DIM, VALUE_DIM = 4, 2, 8, 6

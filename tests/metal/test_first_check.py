@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pie_mlx.metal.checks.first_check import checked, first_cases
+from pie_mlx.metal.checks.selfcheck import checked, first_cases
 from pie_mlx.metal.emulator import Builder, Emulator
 from pie_mlx.metal.kernel import KERNEL_FOLDER, KernelSource, read_kernel_file
 from pie_mlx.metal.launcher import KernelLauncher, emulator_launcher

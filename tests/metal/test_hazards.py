@@ -13,7 +13,7 @@ import mlx.core as mx
 import pytest
 
 from pie_mlx.backends import using
-from pie_mlx.backends.emulator import EmulatorBackend
+from pie_mlx.backends.kernels import EmulatorBackend
 from pie_mlx.engine.paging.spill.costs import SpillCosts
 from pie_mlx.errors import BatchFailedError
 from pie_mlx.metal import arrays

@@ -113,7 +113,7 @@ def test_ranks_that_are_not_padded(launcher: KernelLauncher, rank: int) -> None:
 
 
 def test_adapter_slots_out_of_range(launcher: KernelLauncher) -> None:
-    with pytest.raises(InvalidArgumentError, match="a slot outside"):
+    with pytest.raises(InvalidArgumentError, match="a slot is outside"):
         lora_batched(
             launcher, mx.zeros((1, 8)), mx.zeros((2, 8, 4)), mx.zeros((2, 4, 8)), mx.ones((2,)), group_rows([2])
         )

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from pie_mlx.metal.checks.check_cases import AttentionCase, attention_inputs, expected_attention, relative_error
-from pie_mlx.metal.checks.floors import attention_floor, kv_write_floor, lora_floor, page_copy_floor
+from pie_mlx.metal.checks.roofline import attention_floor, kv_write_floor, lora_floor, page_copy_floor
 from pie_mlx.metal.emulator import Emulator, LaunchReport
 from pie_mlx.metal.kernels.attention_rows import attention_rows
 from pie_mlx.metal.kernels.kv_quantised import Quantisation

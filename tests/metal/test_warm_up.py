@@ -7,9 +7,8 @@ import mlx.core as mx
 import pytest
 
 from benchmarks.tiny_models import tiny_config, tiny_model
-from pie_mlx.backends import apple, using
-from pie_mlx.backends.apple import AppleBackend
-from pie_mlx.backends.emulator import EmulatorBackend
+from pie_mlx.backends import kernels, using
+from pie_mlx.backends.kernels import AppleBackend, EmulatorBackend
 from pie_mlx.engine import start
 from pie_mlx.engine.model.loaded import LoadedModel, ModelCard
 from pie_mlx.engine.model.loading.load import load_model
@@ -117,7 +116,7 @@ def test_an_engine_says_what_it_waits_for_at_its_first_start_on_an_apple_gpu(
     builder: Builder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PIE_HOME", str(tmp_path))
-    monkeypatch.setattr(apple, "metal_launcher", lambda: as_metal(emulator_launcher(Emulator(builder))))
+    monkeypatch.setattr(kernels, "metal_launcher", lambda: as_metal(emulator_launcher(Emulator(builder))))
     settings = EngineSettings(total_pages=1)
     said: list[str] = []
     with using(AppleBackend()):

@@ -1,4 +1,4 @@
-"""What makes a CPU fast. Nothing else depends on this room: without it kernels and GPUs work all the same."""
+"""Everything that makes a CPU fast. No other room depends on this one: kernels and GPUs work without it."""
 
 from pie_mlx.backends.cpu.backend import CpuBackend
 

@@ -1,4 +1,4 @@
-"""A CPU as what computes."""
+"""The CPU backend."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -9,29 +9,29 @@ import numpy as np
 import numpy.typing as npt
 
 from pie_mlx.backends.base import ALL_THREADS, Backend
-from pie_mlx.backends.cpu import rotation, sampling
+from pie_mlx.backends.cpu import numerics, rotation
 from pie_mlx.backends.cpu.blas import blas
 from pie_mlx.backends.cpu.pool import CpuPool
-from pie_mlx.backends.cpu.products import MOST_ROWS, take_blocks
-from pie_mlx.backends.memory import SHARED_POOL_BYTES
+from pie_mlx.backends.cpu.products import MOST_ROWS, multiply_in_blocks
+from pie_mlx.backends.device import SHARED_POOL_BYTES
 from pie_mlx.metal.page_pool.pool import LayerShape
 
 ONE_THREAD = 1
 
 SMALL_MATRIX, FEW_ROWS = 1 << 18, 64
-"""Entries of a layer's matrix and rows of a step, up to which one thread computes a product as soon as two: the others
-are left to planning, grammars and programs. Matrices of half a million entries took 9 % longer."""
+"""Most matrix entries and rows of a step for which one thread is as fast as two. The other threads stay free for
+planning, grammars and programs. A matrix of half a million entries took 9 % longer."""
 
 EARLY_LAYERS, FEWEST_LAYERS = 3, 6
-"""Layers of a step that begin before the step before it has ended, and how many a model must have for that.
+"""Layers of a step that begin before the previous step has ended, and the fewest layers a model needs for that.
 
-In a pool that is written in place only while nothing else reads, a layer must not be written before its reads in the
-step before have ended. MLX's CPU backend has at most 120 dispatches in flight, and a layer of a Llama takes as many.
+In a pool without ordered writes, a layer must not be written before the previous step has read it. MLX's CPU backend
+allows at most 120 dispatches in flight, about as many as one Llama layer needs.
 """
 
 
 class CpuBackend(Backend):
-    """MLX's operations on a CPU, and what makes them faster there."""
+    """MLX's operations on a CPU, with faster replacements."""
 
     float32_only = True
     copies_layers = False
@@ -42,41 +42,41 @@ class CpuBackend(Backend):
         return "CPU"
 
     def prepare(self) -> str:
-        """Has products computed by the fastest BLAS there is."""
+        """Selects the fastest BLAS available for matrix products."""
         return blas().name
 
     def adapt(self, model: Any) -> None:
-        """Rotations share their angles, and products of few rows read matrices in blocks where that is faster."""
+        """Lets rotations share their angles, and products of few rows read matrices in blocks where that is faster."""
         rotation.install()
         if blas().copies_large_matrices:
-            take_blocks(model)
+            multiply_in_blocks(model)
 
     def rotating(self, positions: mx.array | int | None) -> AbstractContextManager[None]:
-        """Rotations at these very `positions` share their angles."""
+        """Lets rotations at these `positions` share their angles."""
         return rotation.rotating(positions)
 
     def product_threads(self, rows: int, *, largest_matrix: int, experts: bool) -> int:
-        """One for small products, and for those block by block, which need no more."""
+        """One thread for small products and for products in blocks, which gain nothing from more."""
         small = largest_matrix <= SMALL_MATRIX and rows <= FEW_ROWS
         in_blocks = blas().copies_large_matrices and not experts and rows <= MOST_ROWS
         return ONE_THREAD if small or in_blocks else ALL_THREADS
 
-    def take_threads(self, count: int) -> None:
-        """Those of OpenBLAS, where it is ours."""
-        blas().take_threads(count)
+    def set_threads(self, count: int) -> None:
+        """Sets the threads of OpenBLAS, if we loaded it."""
+        blas().set_threads(count)
 
     def early_layers(self, layers: int) -> int:
-        """A few of a model that has many."""
+        """EARLY_LAYERS, if the model has enough layers."""
         return EARLY_LAYERS if layers >= FEWEST_LAYERS else 0
 
     def operations_pool(self, shapes: Sequence[LayerShape], *, pages: int, page_size: int, dtype: mx.Dtype) -> CpuPool:
-        """Heads apart, layers begun early."""
+        """A pool that stores heads contiguously and begins layers early."""
         return CpuPool(shapes, pages=pages, page_size=page_size, dtype=dtype)
 
     def forbid(self, logits: mx.array, masks: npt.NDArray[np.uint32]) -> mx.array:
-        """By upper limits."""
-        return sampling.forbid(logits, masks)
+        """Uses upper limits (`numerics.forbid`)."""
+        return numerics.forbid(logits, masks)
 
     def likelihoods(self, logits: mx.array, temperature: mx.array) -> mx.array:
-        """By powers of two."""
-        return sampling.likelihoods(logits, temperature)
+        """Uses powers of two (`numerics.likelihoods`)."""
+        return numerics.likelihoods(logits, temperature)

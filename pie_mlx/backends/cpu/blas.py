@@ -1,7 +1,7 @@
 """Makes MLX's float32 matrix products fast on Linux, whose wheel bundles the reference BLAS: one thread, no SIMD.
 
-libmlx calls one BLAS function that matters, `cblas_sgemm`. Its slot in libmlx's table of imported functions is
-pointed at OpenBLAS from PyPI's `scipy-openblas32`, whose symbols carry a prefix and so cannot interpose by name.
+Only one BLAS function of libmlx matters, `cblas_sgemm`. We redirect its slot in libmlx's table of imported functions to
+OpenBLAS from PyPI's `scipy-openblas32`, whose prefixed symbols cannot interpose by name.
 """
 
 import ctypes
@@ -23,11 +23,11 @@ from pie_mlx.metal.arrays import from_host, to_host
 _OFF = "reference BLAS"
 _SYMBOL = "cblas_sgemm"
 _PATIENCE = "22"
-"""Its idle threads spin for 2 to the power of this many cycles, 2 ms: longer than between two products of a pass.
-By default they keep processors from others for 30."""
+"""OpenBLAS's idle threads spin for 2 to the power of this many cycles, 2 ms: longer than the gap between two products
+of a pass. By default they keep processors busy for 30 ms."""
 _RELA_BYTES, _SYMBOL_BYTES = 24, 24
 _SMALL_KERNELS = {"SkylakeX", "Cooperlake", "SapphireRapids"}
-"""Cores, as OpenBLAS names them, for which it has kernels for small matrices: all that have AVX-512."""
+"""Cores, by OpenBLAS's names, with kernels for small matrices: all that have AVX-512."""
 # Tags of the dynamic section and relocation types of x86-64 and AArch64 (ELF gABI and the two psABIs).
 _STRTAB, _SYMTAB, _RELA, _RELASZ, _PLTRELSZ, _JMPREL = 5, 6, 7, 8, 2, 23
 _SLOT_TYPES = {6, 7, 1025, 1026}
@@ -35,10 +35,10 @@ _SLOT_TYPES = {6, 7, 1025, 1026}
 
 @dataclass(frozen=True, slots=True)
 class Blas:
-    """What computes MLX's products; `library` is OpenBLAS where it was put there by `blas`.
+    """The library that computes MLX's products. `library` is OpenBLAS if `blas` installed it.
 
-    `copies_large_matrices` tells whether it packs a large matrix for every product, but has kernels for small ones that
-    do not.
+    `copies_large_matrices` says whether it packs a large matrix for every product, although its kernels for small
+    matrices do not.
     """
 
     name: str
@@ -46,10 +46,10 @@ class Blas:
     threads: int = 1
     copies_large_matrices: bool = False
 
-    def take_threads(self, count: int) -> None:
-        """Have further products take so many threads, at most; 0 for all. Only of our own OpenBLAS.
+    def set_threads(self, count: int) -> None:
+        """Limits the threads of later products; 0 means all. Works only with our own OpenBLAS.
 
-        Products under way keep theirs: its wheel is built on POSIX threads, whose buffers are not given back.
+        Running products keep theirs: the wheel uses POSIX threads, whose buffers are never freed.
         """
         if self.library is not None:
             self.library.scipy_openblas_set_num_threads(count or self.threads)
@@ -57,10 +57,10 @@ class Blas:
 
 @functools.cache
 def blas() -> Blas:
-    """What computes products: OpenBLAS for those of float32, if it can be.
+    """Selects the library for products: OpenBLAS for float32 if possible.
 
-    Does nothing off Linux, with PIE_FAST_BLAS=0, without the package, or when anything is not as expected: a BLAS
-    already interposed by the user (LD_PRELOAD or RTLD_GLOBAL before the import of mlx) is found fast and kept.
+    Does nothing off Linux, with PIE_FAST_BLAS=0, without the package, or if anything is unexpected. A BLAS that the
+    user already interposed (LD_PRELOAD, or RTLD_GLOBAL before mlx is imported) is recognised as fast and kept.
     """
     if sys.platform != "linux":
         return Blas("Accelerate" if sys.platform == "darwin" else _OFF)
@@ -81,7 +81,7 @@ def _core(library: Any) -> str:
 
 
 def _interposed() -> str:
-    """Name of the library whose `cblas_sgemm` the process would find first, if it is not MLX's own."""
+    """Name of the library whose `cblas_sgemm` the process finds first, if it is not MLX's own."""
     names = [path.name for path in _mapped() if re.match(r"lib(openblas|mkl_rt|blis)\b.*\.so", path.name)]
     return names[0] if names and hasattr(ctypes.CDLL(None), _SYMBOL) else ""
 
@@ -164,7 +164,7 @@ def _headers_of(image: bytes) -> list[tuple[int, int, int, int]]:
 
 
 def _store(address: int, value: int) -> int:
-    """Write a pointer into a table entry, whose page may be read-only; answers what was there."""
+    """Writes a pointer into a table entry, whose page may be read-only. Returns the old value."""
     page = os.sysconf("SC_PAGE_SIZE")
     start = address - address % page
     libc = ctypes.CDLL(None, use_errno=True)

@@ -1,7 +1,7 @@
-"""Batches of rows over different pages: copied side by side once, and kept, so that a step appends one slot per row.
+"""Mirrors: the pages of a batch copied side by side and kept, so that each step appends one slot per row.
 
-A mirror is a cache: it believes a row only as far as the row's pages are unchanged since it was copied, so no owner of
-pages has to know of it. Rows come and go one by one; what is missing is copied by the host, never by the device.
+A mirror is a cache. It trusts a row only while the row's pages are unchanged since they were copied, so page owners
+need not know about it. Rows come and go one by one. The host, never the device, copies what is missing.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,26 +13,37 @@ import numpy.typing as npt
 
 from pie_mlx.backends.cpu.storage import put_rows
 from pie_mlx.metal.arrays import evaluate, host_view, index_of, integers
-from pie_mlx.metal.batches import IDLE, Ask, Batch, HostViews, KeysAndValues, RowBatches, Stored, UnsettledError, once
+from pie_mlx.metal.batches import (
+    IDLE,
+    Batch,
+    BatchRequest,
+    HostViews,
+    KeysAndValues,
+    RowBatches,
+    Stored,
+    UnsettledError,
+    once,
+)
 from pie_mlx.metal.page_pool.pool import HostPages, KvPool, page_bytes
-from pie_mlx.metal.visibility import BoolArray, Run, visible
+from pie_mlx.metal.runs import BoolArray, Run, visible
 
 GROWTH = 256
-"""Slots a mirror has room for beyond what it holds; it is made anew once per so many steps."""
+"""Spare slots of a new mirror: it is rebuilt once per this many steps."""
 
 MIRROR_BYTES = 512 << 20
-"""Most bytes of all mirrors of a pool; larger batches are gathered at every step."""
+"""Most bytes of all mirrors of a pool. Larger batches are gathered at every step."""
 
 IDLE_CHANGES = 8
-"""Changes of the pool after which an unused mirror is dropped."""
+"""Pool changes after which an unused mirror is dropped."""
 
 MOST_IDLE = 0.25
-"""Share of a mirror's rows that may lie idle in case their runs come back; beyond it others move up."""
+"""Share of a mirror's rows that may stay idle in case their contexts return. Beyond it, rows are compacted."""
 
 
 @dataclass(slots=True)
 class Row:
-    """What a row holds: `valid` slots of `table`, which begins with page `first`, as of the pool's clock `used_at`."""
+    """The content of a row: the first `valid` slots of `table`, whose first entry is page number `first`, as of pool
+    clock `used_at`."""
 
     context: int
     first: int = 0
@@ -43,7 +54,8 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """Slots `start` .. `stop` of a row, from the pages `table` that begin with the row's first slot."""
+    """Slots `start` .. `stop` of a row to copy from the pages `table`, the first of which holds the row's first
+    slot."""
 
     row: int
     table: Sequence[int]
@@ -53,7 +65,7 @@ class Fill:
 
 @dataclass(slots=True)
 class Mirror:
-    """K and V by layer, [room, kv_heads, capacity, head_dim], of runs that share `key`; `rows` are in use."""
+    """K and V by layer, [room, kv_heads, capacity, head_dim], for runs that share `key`. `rows` are in use."""
 
     key: tuple[int | None, int | None]
     room: int
@@ -78,36 +90,36 @@ class Mirrors(RowBatches):
         return [array for layer, pair in pairs if layers is None or layer in layers for array in pair]
 
     def before_step(self) -> HostViews:
-        """What rows are filled from."""
+        """The source that rows are filled from."""
         return self._host_views()
 
     def bytes(self) -> int:
         """Bytes the mirrors take."""
         return sum(mirror.bytes for mirror in self._kept)
 
-    def read(self, ask: Ask, stored: Stored) -> Batch:
-        """The batch asked for, from mirrors unless they would take too much memory."""
+    def read(self, request: BatchRequest, stored: Stored) -> Batch:
+        """The batch, read from mirrors unless they would need too much memory."""
         size = self._pool.page_size
-        pairs = list(zip(ask.runs, ask.first, strict=True))
-        mirror = self._mirror(ask, max(run.kv_length - start * size for run, start in pairs))
+        pairs = list(zip(request.runs, request.first, strict=True))
+        mirror = self._mirror(request, max(run.kv_length - start * size for run, start in pairs))
         if mirror is None:
-            return super().read(ask, stored)
-        seats = _seats(mirror, ask.runs)
+            return super().read(request, stored)
+        numbers = _rows_of(mirror, request.runs)
         known = self._known(mirror)
         fills = [
-            self._continued(mirror, seat, run, start, known[seat])
-            for seat, (run, start) in zip(seats, pairs, strict=True)
+            self._continued(mirror, number, run, start, known[number])
+            for number, (run, start) in zip(numbers, pairs, strict=True)
         ]
         mirror.used_at = self._pool.clock
         if not self._pool.settled and (not mirror.layers or any(map(_is_lacking, fills))):
             for fill in fills:
                 mirror.rows[fill.row].valid = fill.start
             raise UnsettledError
-        rows = BatchRows(mirror, self._pool, ask, seats, fills)
-        return Batch(once(lambda layer: rows.read(layer, stored[layer])), rows.visible(), rows.order)
+        batch_rows = BatchRows(mirror, self._pool, request, numbers, fills)
+        return Batch(once(lambda layer: batch_rows.read(layer, stored[layer])), batch_rows.visible(), batch_rows.order)
 
-    def _mirror(self, ask: Ask, longest: int) -> Mirror | None:
-        key, rows = (ask.window, ask.prefix), len(ask.runs)
+    def _mirror(self, request: BatchRequest, longest: int) -> Mirror | None:
+        key, rows = (request.window, request.prefix), len(request.runs)
         old = next((kept for kept in self._kept if kept.key == key), None)
         if old is not None and longest <= old.capacity and rows <= old.room:
             return old
@@ -122,9 +134,9 @@ class Mirrors(RowBatches):
         return self._kept[-1]
 
     def _known(self, mirror: Mirror) -> list[int]:
-        """How many leading pages of each row are as they were when it was last used."""
+        """How many leading pages of each row are unchanged since its last use."""
         counts = [len(row.table) for row in mirror.rows]
-        if all(row.used_at >= self._pool.clock - 1 for row in mirror.rows):  # nothing changed since but in this step
+        if all(row.used_at >= self._pool.clock - 1 for row in mirror.rows):  # unchanged, except by this step
             return counts
         pages = np.concatenate([np.asarray(row.table, np.int64) for row in mirror.rows])
         used_at = np.repeat(np.asarray([row.used_at for row in mirror.rows], np.int64), counts)
@@ -134,21 +146,22 @@ class Mirrors(RowBatches):
         parts = np.split(changed, np.cumsum(counts)[:-1])
         return [int(part.argmax()) if part.any() else len(part) for part in parts]
 
-    def _continued(self, mirror: Mirror, seat: int, run: Run, first: int, known: int) -> Fill:
-        """Record that the row holds the run from this step on; answers what it lacks besides the step's own slot."""
-        size, row = self._pool.page_size, mirror.rows[seat]
+    def _continued(self, mirror: Mirror, number: int, run: Run, first: int, known: int) -> Fill:
+        """Records that the row holds the run from this step on. Returns the slots it lacks, besides the step's own
+        slot."""
+        size, row = self._pool.page_size, mirror.rows[number]
         beyond = run.kv_length - row.first * size > mirror.capacity
         if beyond or row.first > first or (mirror.key[0] is None and row.first != first):
             row.first, row.valid = first, 0
         table = list(run.block_table[row.first : -(-run.kv_length // size)])
         same = known if row.table[:known] == table[:known] else _common(row.table[:known], table)
         own = run.kv_length - 1 - row.first * size
-        fill = Fill(seat, table, min(row.valid, own, same * size), own)
+        fill = Fill(number, table, min(row.valid, own, same * size), own)
         row.table, row.valid, row.used_at = table, own + 1, self._pool.clock
         return fill
 
     def _make_room(self, wanted: int) -> bool:
-        """Drop idle mirrors, and others that this step has not used if need be; whether `wanted` bytes fit then."""
+        """Drops idle mirrors and, if needed, others that this step does not use. Returns whether `wanted` bytes fit."""
         now = self._pool.clock
         self._kept = [mirror for mirror in self._kept if now - mirror.used_at <= IDLE_CHANGES]
         for mirror in sorted(self._kept, key=lambda one: one.used_at):
@@ -158,35 +171,37 @@ class Mirrors(RowBatches):
 
 
 class BatchRows:
-    """One step's use of a mirror: what its rows lack is filled in by the host, what the step stores is appended.
+    """The rows of a mirror in one step: the host fills in what they lack, the device appends what the step stores.
 
-    `order` gives the index of each row's run or IDLE.
+    `order` gives the index of each row's run, or IDLE.
     """
 
-    def __init__(self, mirror: Mirror, pool: KvPool, ask: Ask, seats: Sequence[int], fills: list[Fill]) -> None:
-        self._mirror, self._pool, self._ask, self._fills = mirror, pool, ask, fills
-        self._seats = np.asarray(seats, np.int64)
-        self._starts = [mirror.rows[seat].first * pool.page_size for seat in seats]
-        self._places = np.asarray([run.kv_length - 1 for run in ask.runs], np.int64) - np.asarray(self._starts)
+    def __init__(
+        self, mirror: Mirror, pool: KvPool, request: BatchRequest, numbers: Sequence[int], fills: list[Fill]
+    ) -> None:
+        self._mirror, self._pool, self._request, self._fills = mirror, pool, request, fills
+        self._row_numbers = np.asarray(numbers, np.int64)
+        self._starts = [mirror.rows[number].first * pool.page_size for number in numbers]
+        self._places = np.asarray([run.kv_length - 1 for run in request.runs], np.int64) - np.asarray(self._starts)
         self._width = int(self._places.max()) + 1
         self.order = [IDLE] * len(mirror.rows)
-        for index, seat in enumerate(seats):
-            self.order[seat] = index
+        for index, number in enumerate(numbers):
+            self.order[number] = index
         self._index: dict[int, mx.array | slice] = {}
-        rows = [run.start for run in ask.runs]
-        self._taken = None if rows == list(range(ask.step_rows)) else integers(rows)
+        rows = [run.start for run in request.runs]
+        self._taken = None if rows == list(range(request.step_rows)) else integers(rows)
 
     def visible(self) -> BoolArray:
-        """Which slots each row sees, [rows, 1, slots]; everything for an idle one."""
+        """Which slots each row sees, [rows, 1, slots]. An idle row sees everything."""
         last = np.full(len(self.order), self._width)
-        last[self._seats] = self._places
+        last[self._row_numbers] = self._places
         slot = np.arange(self._width)
         seen = slot <= last[:, None]
-        if self._ask.window is not None:
-            seen[self._seats] &= slot > (self._places - self._ask.window)[:, None]
-        for seat, run, start in zip(self._seats, self._ask.runs, self._starts, strict=True):
+        if self._request.window is not None:
+            seen[self._row_numbers] &= slot > (self._places - self._request.window)[:, None]
+        for number, run, start in zip(self._row_numbers, self._request.runs, self._starts, strict=True):
             if run.masks is not None:
-                seen[seat] = visible(run, self._ask.window, start, self._width)
+                seen[number] = visible(run, self._request.window, start, self._width)
         return seen[:, None]
 
     def read(self, layer: int, stored: KeysAndValues) -> KeysAndValues:
@@ -200,14 +215,14 @@ class BatchRows:
         return keys, values
 
     def _places_of(self, heads: int) -> mx.array | slice:
-        """Where the runs' new slots go in arrays of `heads` KV heads, [runs * heads]."""
+        """Flat indices of the runs' new slots in arrays of `heads` KV heads, [runs * heads]."""
         if heads not in self._index:
-            head = self._seats[:, None] * heads + np.arange(heads)
+            head = self._row_numbers[:, None] * heads + np.arange(heads)
             self._index[heads] = index_of((head * self._mirror.capacity + self._places[:, None]).reshape(-1))
         return self._index[heads]
 
     def _filled(self, layer: int, shape: tuple[int, int, int]) -> KeysAndValues:
-        """The arrays of a layer, flat [rows * heads * capacity, head_dim], with all but the runs' new slots."""
+        """The arrays of a layer, flat [rows * heads * capacity, head_dim], complete except for the runs' new slots."""
         fills = self._fills
         if layer not in self._mirror.layers:
             if not self._pool.settled:
@@ -217,12 +232,13 @@ class BatchRows:
         kept = self._mirror.layers[layer]
         lacking = [fill for fill in fills if _is_lacking(fill)]
         if lacking:
-            for array, source in zip(kept, self._ask.before[layer], strict=True):
+            for array, source in zip(kept, self._request.before[layer], strict=True):
                 self._fill(host_view(array).reshape(*shape, -1), source, lacking)
         return kept
 
     def _empty(self, layer: int) -> KeysAndValues:
-        """Zeros for a layer of every row; flat, because one index per row scatters several times faster than three."""
+        """Zeros for a layer of all rows. Flat, because scattering with one index is several times faster than with
+        three."""
         shape = self._pool.shapes[layer]
         rows = self._mirror.room * shape.kv_heads * self._mirror.capacity
         pair = mx.zeros((rows, shape.key_dim), self._pool.dtype), mx.zeros((rows, shape.value_dim), self._pool.dtype)
@@ -234,7 +250,7 @@ class BatchRows:
     def _fill(self, target: HostPages, source: HostPages, fills: Sequence[Fill]) -> None:
         for fill in fills:
             if fill.start == 0:
-                # What the row held for another run must not reach this one, not even times zero.
+                # Clear what the row held for another run: it must not reach this one, not even multiplied by zero.
                 target[fill.row, :, fill.stop :] = 0
             if fill.start < fill.stop:
                 target[fill.row, :, fill.start : fill.stop] = source[:, _slots(fill, self._pool.page_size)]
@@ -245,7 +261,7 @@ def _is_lacking(fill: Fill) -> bool:
 
 
 def _slots(fill: Fill, page_size: int) -> slice | npt.NDArray[np.int64]:
-    """The pool's slots of a fill: a slice where its pages are neighbours."""
+    """The pool slots of a fill: a slice if its pages are neighbours."""
     places = np.arange(fill.start, fill.stop)
     slots = np.asarray(fill.table, np.int64)[places // page_size] * page_size + places % page_size
     if slots[-1] - slots[0] == len(slots) - 1 and (np.diff(slots) == 1).all():
@@ -253,12 +269,12 @@ def _slots(fill: Fill, page_size: int) -> slice | npt.NDArray[np.int64]:
     return slots
 
 
-def _seats(mirror: Mirror, runs: Sequence[Run]) -> list[int]:
-    """The row of each run: the one it had, an idle one, or another at the end; idle ones at most a share of all."""
+def _rows_of(mirror: Mirror, runs: Sequence[Run]) -> list[int]:
+    """The row of each run: its old row, an idle one, or a new one at the end. Idle rows above MOST_IDLE are removed."""
     rows = mirror.rows
-    held = {row.context: seat for seat, row in enumerate(rows)}
+    held = {row.context: number for number, row in enumerate(rows)}
     taken = {held[run.context] for run in runs if run.context in held}
-    idle = [seat for seat in range(len(rows)) if seat not in taken]
+    idle = [number for number in range(len(rows)) if number not in taken]
     for run in runs:
         if run.context in held:
             continue
@@ -269,9 +285,9 @@ def _seats(mirror: Mirror, runs: Sequence[Run]) -> list[int]:
             held[run.context] = len(rows)
             rows.append(Row(run.context))
     if len(idle) > MOST_IDLE * len(rows):
-        kept = [seat for seat in range(len(rows)) if seat not in idle]
-        mirror.rows = [rows[seat] if seat == new else Row(rows[seat].context) for new, seat in enumerate(kept)]
-        held = {row.context: seat for seat, row in enumerate(mirror.rows)}
+        kept = [number for number in range(len(rows)) if number not in idle]
+        mirror.rows = [rows[number] if number == new else Row(rows[number].context) for new, number in enumerate(kept)]
+        held = {row.context: number for number, row in enumerate(mirror.rows)}
     return [held[run.context] for run in runs]
 
 

@@ -1,13 +1,12 @@
-"""The page pool in the memory of the host, computed with while Python builds the rest of a step."""
+"""The page pool in host memory. Layers compute while Python builds the rest of a step."""
 
 from collections.abc import Sequence
 
 import mlx.core as mx
 
-from pie_mlx.backends.cpu.discarding import can_discard, discard
 from pie_mlx.backends.cpu.mirror import Mirrors
 from pie_mlx.backends.cpu.numerics import CpuNumerics
-from pie_mlx.backends.cpu.storage import HeadMajor
+from pie_mlx.backends.cpu.storage import HeadMajor, can_discard, discard
 from pie_mlx.metal.arrays import begin_evaluation, host_view
 from pie_mlx.metal.batches import HostViews
 from pie_mlx.metal.page_pool.pool import KvPool, LayerShape, SlotWrite
@@ -24,11 +23,11 @@ class CpuPool(KvPool):
 
     @property
     def takes_segments(self) -> bool:
-        """The pool begins them."""
+        """False: the pool begins layers itself."""
         return False
 
     def await_release(self) -> None:
-        """Nothing: what is evaluated is let go of at once."""
+        """Does nothing: on a CPU, MLX releases inputs as soon as they are evaluated."""
 
     def write(self, layer: int, keys: mx.array, values: mx.array, write: SlotWrite) -> None:
         """Store `keys` [rows, kv_heads, key_dim] and `values` [rows, kv_heads, value_dim]; K is already rotated."""
@@ -37,24 +36,24 @@ class CpuPool(KvPool):
             begin_evaluation(self._keys[layer])
 
     def batches(self) -> Mirrors:
-        """Copies that are kept."""
+        """Mirrors of this pool."""
         return Mirrors(self, self._host_views)
 
     def _host_views(self) -> HostViews:
-        """K and V of every slot by layer, [kv_heads, slots, head_dim], to read until the step's end: not a copy.
+        """K and V of every slot by layer, [kv_heads, slots, head_dim]: views, valid until the end of the step.
 
-        Only between steps; what the step then writes shows up in them once it is computed.
+        Only between steps. What the next step writes appears in them once it is computed.
         """
         pairs = zip(self._keys, self._values, strict=True)
         return [(host_view(keys), host_view(values)) for keys, values in pairs]
 
     @property
     def returns_memory(self) -> bool:
-        """Where the system takes it."""
+        """True if the system takes memory back."""
         return can_discard()
 
     def discard(self, pages: Sequence[int]) -> int:
-        """Give the memory of pages, whose content is lost, back to the system; how many bytes it took."""
+        """Returns the memory of pages, whose content is lost, to the system. Returns the bytes freed."""
         if not pages or not self.returns_memory:
             return 0
         size, order = self.page_size, sorted(pages)

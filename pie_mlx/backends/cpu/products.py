@@ -1,8 +1,8 @@
-"""Products of few rows with the matrices of a model, where OpenBLAS would copy them first.
+"""Products of few rows with a model's matrices, without the copies that OpenBLAS would make.
 
-It packs a large matrix anew for every product, which for one row takes longer than the product itself. Small ones its
-kernels for AVX-512 read where they lie. Seen as a pile of small blocks, a matrix of any size is read at the speed of
-memory, by one thread: 3,072 x 768 takes 0.24 ms instead of 1.04 with two.
+OpenBLAS packs a large matrix anew for every product, which takes longer than a one-row product itself. Its AVX-512
+kernels read small matrices in place. As a stack of small blocks, a matrix of any size is read at memory speed by one
+thread: 3,072 x 768 takes 0.24 ms instead of 1.04 ms with two threads.
 """
 
 import functools
@@ -19,19 +19,20 @@ _nn = cast("Any", nn)
 _PROJECTIONS: tuple[type, ...] = (_nn.Linear, _nn.Embedding)
 
 MOST_ROWS = 8
-"""With eight one thread still is as fast as two that copy first, with 16 it is not."""
+"""With eight rows one thread is still as fast as two threads that copy first; with 16 it is not."""
 
 TOGETHER = 4
-"""Rows that one product has; the others follow while its block is in the cache."""
+"""Rows per product. The others follow while their block is in the cache."""
 
 _MOST_FACTORS = 1_000_000
-"""Products of two numbers that OpenBLAS leaves to those kernels, 100³, besides those of IN_PLACE results (measured)."""
+"""Most multiplications for which OpenBLAS uses its small-matrix kernels, 100³, besides the IN_PLACE limit
+(measured)."""
 
 
-def take_blocks(model: Any) -> None:
-    """Let the projections of `model`, and vocabularies that are used as such, multiply few rows block by block.
+def multiply_in_blocks(model: Any) -> None:
+    """Makes the projections of `model`, and embeddings used as output heads, multiply few rows block by block.
 
-    The classes of the modules are replaced, so that the tree of parameters keeps its names.
+    Only the classes of the modules change, so parameter names stay the same.
     """
     modules = cast("list[tuple[str, Any]]", model.named_modules())
     for _, module in modules:
@@ -41,14 +42,14 @@ def take_blocks(model: Any) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """A matrix [out, width] as a `pile` [count, 1, width, columns] and a `rest` [fewer than columns, width]."""
+    """A matrix [out, width] as blocks `pile` [count, 1, width, columns] and a `rest` [fewer than columns, width]."""
 
     pile: mx.array
     rest: mx.array | None
 
     @staticmethod
     def of(matrix: mx.array) -> "Blocks | None":
-        """Views of it; None where one block would be all of it."""
+        """Views of the matrix; None if one block would cover all of it."""
         out, width = matrix.shape
         most = max(1, min(IN_PLACE, _MOST_FACTORS // width) // TOGETHER)
         if out <= most:
@@ -74,7 +75,7 @@ class Blocks:
 
 
 class _Known:
-    """The blocks of a module's matrix, which may be exchanged."""
+    """Caches the blocks of a module's matrix until the matrix is replaced."""
 
     def __init__(self) -> None:
         self._matrix: mx.array | None = None

@@ -1,6 +1,6 @@
-"""Rotary positions where there is no kernel for them: angles are computed once per step, not once per layer.
+"""Rotary positions without a kernel: angles are computed once per step, not once per layer.
 
-Without a GPU, `mx.fast.rope` is some twenty operations, most of them for the same sines and cosines.
+On a CPU, `mx.fast.rope` is about twenty operations, most of which compute the same sines and cosines.
 """
 
 import math
@@ -13,11 +13,11 @@ import mlx.core as mx
 _ORIGINAL = cast("Callable[..., mx.array]", mx.fast.rope)
 
 Angles = tuple[mx.array, mx.array]
-"""cos, and sin with a minus for the first of each pair, [rows, 1, 1, 2, half] or with the last two axes swapped."""
+"""cos, and sin negated for the first of each pair, [rows, 1, 1, 2, half] or with the last two axes swapped."""
 
 
 class Rotation:
-    """The angles of one step whose rows are single tokens at `positions` int32 [rows]."""
+    """Angles of one step, whose rows are single tokens at `positions` int32 [rows]."""
 
     def __init__(self, positions: mx.array) -> None:
         self.positions = positions
@@ -26,10 +26,10 @@ class Rotation:
     def angles(
         self, dims: int, traditional: bool, base: float | None, scale: float, freqs: mx.array | None, dtype: mx.Dtype
     ) -> Angles:
-        """Those of `mx.fast.rope` with these parameters."""
+        """The angles that `mx.fast.rope` uses with these parameters."""
         key = (dims, traditional, base, scale, id(freqs), dtype)
         if key not in self._known:
-            # Kept with the frequencies, whose id stands for them.
+            # Keep the frequencies as well: their id is the key.
             self._known[key] = self._angles(dims, traditional, base, scale, freqs, dtype), freqs
         return self._known[key][0]
 
@@ -50,12 +50,12 @@ class Rotation:
 
 
 _current: Rotation | None = None
-"""Of the step that is being built; no two are at once."""
+"""The rotation of the step being built. Only one step is built at a time."""
 
 
 @contextmanager
 def rotating(positions: mx.array | int | None) -> Generator[None]:
-    """While a step of single tokens is built: rotations at these very `positions` [rows] share their angles."""
+    """Inside the block, rotations at these `positions` int32 [rows] share their angles."""
     global _current
     _current = Rotation(positions) if isinstance(positions, mx.array) else None
     try:
@@ -65,7 +65,7 @@ def rotating(positions: mx.array | int | None) -> Generator[None]:
 
 
 def install() -> None:
-    """Take the place of `mx.fast.rope`, for the rotations of steps announced by `rotating`."""
+    """Replaces `mx.fast.rope` for rotations inside `rotating`."""
     mx.fast.rope = rope
 
 
@@ -80,7 +80,7 @@ def rope(
     freqs: mx.array | None = None,
     stream: Any = None,
 ) -> mx.array:
-    """`mx.fast.rope`, with the angles of the step where it has them."""
+    """`mx.fast.rope`, with the step's shared angles if they apply."""
     rotation = _current
     if rotation is None or offset is not rotation.positions or a.ndim != 4 or a.shape[2] != 1:
         return _ORIGINAL(

@@ -41,4 +41,4 @@ async def suspend(services: Services, process: Process, call: calls.SuspendConte
 @answers(calls.ReadMarket)
 async def read_market(services: Services, process: Process, call: calls.ReadMarket) -> calls.MarketReading:
     context = None if call.context is None else process.context(call.context).id
-    return services.bank.reading(process.account, context)
+    return services.accounting.reading(process.account, context)

@@ -10,7 +10,7 @@ from pie_mlx.engine.hosting.engine_time import THREADS, EngineTime
 from pie_mlx.engine.hosting.ports import Ports
 from pie_mlx.engine.hosting.process import Process
 from pie_mlx.engine.hosting.session import SessionPort
-from pie_mlx.engine.market.bank import Bank
+from pie_mlx.engine.market.accounting import Accounting
 from pie_mlx.errors import EngineStoppedError, InvalidArgumentError
 
 
@@ -20,9 +20,9 @@ class Processes(Mapping[str, Process]):
     `families` are the open processes of each account: a launch root and what was launched from it (M1).
     """
 
-    def __init__(self, bank: Bank) -> None:
+    def __init__(self, accounting: Accounting) -> None:
         self.families: dict[int, list[Process]] = {}
-        self._bank = bank
+        self._accounting = accounting
         self._by_id: dict[str, Process] = {}
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="pie-aside")
 
@@ -66,7 +66,7 @@ class Processes(Mapping[str, Process]):
         family.remove(process)
         if not family:
             del self.families[process.account]
-            self._bank.close_account(process.account)
+            self._accounting.close_account(process.account)
 
     def close(self) -> None:
         """End the threads of what is done beside the loop."""
@@ -74,7 +74,7 @@ class Processes(Mapping[str, Process]):
 
     def _account(self, parent: str | None, token_budget: int | None) -> int:
         if parent is None:
-            return self._bank.open_account(token_budget)
+            return self._accounting.open_account(token_budget)
         if token_budget is not None:
             raise InvalidArgumentError(
                 "token_budget: a child spends what its parent has", hint="launch it without, or as a root of its own"

@@ -1,9 +1,9 @@
-"""Page accounting: which pages exist, who holds them, what they stand for. I have never seen a tensor."""
+"""Page accounting: which pages exist, who holds them, and which tokens they represent. This room never sees a
+tensor."""
 
-from pie_mlx.engine.kv.contexts.holdings import Holdings, SharedPages
-from pie_mlx.engine.kv.contexts.sharing import share_out
-from pie_mlx.engine.kv.pages.integrity_error import IntegrityError
+from pie_mlx.engine.kv.contexts.holdings import Holdings, SharedPages, share_out
 from pie_mlx.engine.kv.pages.keys import PageHasher
+from pie_mlx.engine.kv.pages.segment import IntegrityError
 from pie_mlx.engine.kv.pages.values import (
     CommitResult,
     Fill,

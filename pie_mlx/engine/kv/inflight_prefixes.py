@@ -1,4 +1,4 @@
-"""Pages that passes are computing at this moment."""
+"""In-flight prefixes: pages that passes are computing now, so that an equal prompt can wait for them."""
 
 import asyncio
 from collections.abc import Callable, Generator, Sequence
@@ -10,24 +10,25 @@ from operator import ne
 from pie_mlx.engine.kv import WorkingToken
 
 LOOK_SECONDS = 0.1
-"""How often a pass that waits for another looks whether that one still runs."""
+"""How often a waiting pass checks whether the computing pass still runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Computing:
-    """A pass of `context` over `inputs`, and when it is `over`."""
+    """A pass of `context` over `inputs`. `over` is set when it ends."""
 
     context: int
     inputs: Sequence[WorkingToken]
     over: asyncio.Event = field(default_factory=asyncio.Event)
 
     def is_worth_waiting_for(self, wanted: Sequence[WorkingToken]) -> bool:
-        """Whether most of its inputs are wanted: its pages are there for others when all are computed."""
+        """Whether at least half of its inputs are needed: others can use its pages only once it has computed all of
+        them."""
         return 2 * _common(self.inputs, wanted) >= len(self.inputs)
 
 
-class Underway:
-    """What passes compute, by the key of the first page: who lacks the same pages need not compute them too (K5).
+class InflightPrefixes:
+    """Running passes by the key of the first page that each computes (K5).
 
     Belongs to one event loop.
     """
@@ -37,7 +38,8 @@ class Underway:
 
     @contextmanager
     def computing(self, key: bytes | None, context: int, inputs: Sequence[WorkingToken]) -> Generator[None, None, None]:
-        """A pass computes `inputs`, which begin with the page of `key`, None for no whole page; over when left."""
+        """Marks a pass as computing `inputs` until the block ends. `key` is the key of their first page, None if they
+        fill no page."""
         if key is None or key in self._passes:
             yield
             return
@@ -49,9 +51,10 @@ class Underway:
             found.over.set()
 
     async def wait(self, key: bytes | None, wanted: Sequence[WorkingToken], runs: Callable[[int], bool]) -> bool:
-        """Wait for the pass that computes what is `wanted`; False, at once, where none does.
+        """Waits until the pass that computes `wanted` ends. Returns False at once if there is none.
 
-        Also when its context does not run any more, as `runs` says: then it is not for others to wait until it does.
+        The wait also ends when that pass's context stops running, as `runs` reports: a suspended context may return
+        much later.
         """
         found = None if key is None else self._passes.get(key)
         if found is None or not runs(found.context) or not found.is_worth_waiting_for(wanted):
@@ -66,7 +69,7 @@ class Underway:
 
 
 def _common(left: Sequence[WorkingToken], right: Sequence[WorkingToken]) -> int:
-    """How many leading inputs are the same."""
+    """The number of equal leading inputs."""
     length = min(len(left), len(right))
     differing = map(ne, left[:length], right[:length])
     return next(compress(count(), differing), length)

@@ -1,23 +1,21 @@
-"""Checks that the books balance: every page in one place, every count equal to what it counts."""
+"""Checks the page store: every page has one owner, every count matches what it counts."""
 
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pie_mlx.engine.kv.contexts.context import Context
-from pie_mlx.engine.kv.contexts.context_table import ContextTable
+from pie_mlx.engine.kv.contexts.context import Context, ContextTable
 from pie_mlx.engine.kv.pages.image import Image, Tail
-from pie_mlx.engine.kv.pages.integrity_error import IntegrityError
 from pie_mlx.engine.kv.pages.keys import NO_PAGE, PageHasher
 from pie_mlx.engine.kv.pages.pool import PagePool
-from pie_mlx.engine.kv.pages.segment import PageRecord, Segment, resident_page
+from pie_mlx.engine.kv.pages.segment import IntegrityError, PageRecord, Segment, resident_page
 from pie_mlx.engine.kv.pages.trie import PrefixTrie, chain_of, path, standing
 from pie_mlx.engine.kv.snapshots import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
 class Books:
-    """All that the page store keeps."""
+    """The complete state of the page store."""
 
     trie: PrefixTrie
     hasher: PageHasher
@@ -37,18 +35,18 @@ class Books:
         return kept + [context.image for context in self.contexts if context.image is not None]
 
     def segments(self) -> list[Segment]:
-        """Every segment with pages: those on a shelf, and those a resident context holds."""
+        """Every segment with pages, reclaimable or held by a resident context."""
         held = [segment for context in self.residents() for segment in path(context.leaf)]
         pool = self.pool
         return list(dict.fromkeys([*held, *pool.cached.segments, *pool.snapshot_only.segments]))
 
 
 def check_integrity(books: Books) -> None:
-    """Raises IntegrityError naming the first contradiction."""
+    """Raises IntegrityError that names the first contradiction."""
     segments = books.segments()
     _check_pages(books, segments)
     _check_holds(books, segments)
-    _check_shelves(books.pool)
+    _check_lru_lists(books.pool)
     for segment in segments:
         _check_segment(books, segment)
     for context in books.contexts:
@@ -62,7 +60,7 @@ def _require(holds: bool, what: str) -> None:
 
 
 def _check_pages(books: Books, segments: Iterable[Segment]) -> None:
-    owners = Counter(books.pool.free.keys())
+    owners = Counter(books.pool.free_ids.keys())
     owners.update(books.pool.promised.values())
     owners.update(books.pool.withheld)
     owners.update(resident_page(record) for segment in segments for record in segment.pages)
@@ -84,13 +82,13 @@ def _check_holds(books: Books, segments: list[Segment]) -> None:
         _require(segment.snapshots == snapshots[segment], "a segment's count of snapshots is wrong")
 
 
-def _check_shelves(pool: PagePool) -> None:
-    for shelf, of_snapshots in ((pool.cached, False), (pool.snapshot_only, True)):
-        _require(shelf.pages == sum(len(segment.pages) for segment in shelf.segments), "a shelf is miscounted")
+def _check_lru_lists(pool: PagePool) -> None:
+    for lru, of_snapshots in ((pool.cached, False), (pool.snapshot_only, True)):
+        _require(lru.pages == sum(len(segment.pages) for segment in lru.segments), "an LRU list is miscounted")
         seen: set[Segment] = set()
-        for segment in shelf.segments:
+        for segment in lru.segments:
             rightly = not segment.contexts and bool(segment.snapshots) == of_snapshots
-            _require(rightly, "a segment is on the wrong shelf")
+            _require(rightly, "a segment is in the wrong LRU list")
             _require(segment.parent not in seen, "a parent would be reclaimed before its child")
             seen.add(segment)
 
@@ -101,8 +99,8 @@ def _check_segment(books: Books, segment: Segment) -> None:
     if parent is None:
         return
     _require(bool(parent.pages) or parent.parent is None, "a page outlived its parent")
-    _require(segment.contexts == 0 or books.pool.shelf_of(segment) is None, "a held segment can be reclaimed")
-    _require(segment.contexts > 0 or books.pool.shelf_of(segment) is not None, "pages nobody holds are on no shelf")
+    _require(segment.contexts == 0 or books.pool.lru_of(segment) is None, "a held segment can be reclaimed")
+    _require(segment.contexts > 0 or books.pool.lru_of(segment) is not None, "unheld pages are in no LRU list")
     _require(segment.unseen == -1, "a pass over the holders did not end")
     first = segment.pages[0].key
     _require(not segment.listed or parent.children.get(first) is segment, "a segment is not below its parent")
@@ -139,8 +137,8 @@ def _check_images(books: Books) -> None:
         _require(record.wanted == count, "a record is wanted by another number of images")
     in_pool = {record for segment in books.segments() for record in segment.pages}
     for record in in_pool:
-        _require(record.wanted == wanted[record], "a page in the pool is wanted by nobody known")
-        _require(record.wanted > 0 or record.spill is None, "a spilled page nobody wants was kept")
+        _require(record.wanted == wanted[record], "a page in the pool has an unknown image as a holder")
+        _require(record.wanted > 0 or record.spill is None, "a spilled page that no image needs was kept")
     _require(all(record in in_pool for record in wanted if record.page is not None), "content in no page")
     tails = Counter(image.tail for image in images)
     for tail, count in tails.items():

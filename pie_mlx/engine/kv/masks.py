@@ -1,7 +1,7 @@
-"""Run-length masks: canonical rows, the causal cut, and the trimming of pages that nobody sees.
+"""Run-length masks: canonical rows, the causal cut, and the trimming of pages that no row sees.
 
-A mask is a list of run lengths, alternating, the first one False: [2, 3, 1] is FFTTTF. Canonical masks have no run
-of length 0 except possibly the first. All functions are pure.
+A mask is a list of alternating run lengths, the first one False: [2, 3, 1] is FFTTTF. Canonical masks have no run of
+length 0 except possibly the first. All functions are pure.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pie_mlx.errors import InvalidArgumentError
 
 MANY_RUNS = 64
-"""Of more, the bits are made at numpy's speed: 4,000 rows of as many runs took 37 s."""
+"""Masks with more runs are expanded by numpy: without it, 4,000 rows with this many runs took 37 s."""
 
 
 class Span(NamedTuple):
@@ -37,7 +37,7 @@ def is_empty(runs: Sequence[int]) -> bool:
 
 
 def spans(runs: Sequence[int]) -> list[Span]:
-    """The visible spans in order; touching ones are not merged unless the runs are canonical."""
+    """The visible spans in order. Adjacent spans merge only if the runs are canonical."""
     _require_no_negative(runs)
     ends = list(accumulate(runs))
     return [Span(ends[i] - runs[i], ends[i]) for i in range(1, len(runs), 2) if runs[i]]
@@ -61,9 +61,9 @@ def row_runs(mask: bytes | None, slot: int) -> list[int]:
 
 
 def to_bits(runs: Sequence[int], size: int) -> NDArray[np.bool_]:
-    """bool [size]: True where visible; beyond the mask everything is hidden."""
+    """bool [size]: True where visible, False beyond the end of the mask."""
     _require_no_negative(runs)
-    ends = [min(end, size) for end in accumulate(runs)]  # of ints that do not wrap, however long the mask
+    ends = [min(end, size) for end in accumulate(runs)]  # Python ints: they do not overflow
     bits = np.zeros(size, dtype=np.bool_)
     if ends:
         bits[: ends[-1]] = np.repeat(np.arange(len(ends)) % 2 == 1, np.diff(ends, prepend=0))
@@ -81,9 +81,9 @@ def from_bits(bits: Sequence[bool] | NDArray[np.bool_]) -> list[int]:
 
 
 def trim_pages(rows: Sequence[Sequence[int]], kv_length: int, page_size: int) -> TrimmedRows:
-    """Leaves out the pages that every row hides wholly and that hold no input of this pass (F8).
+    """Removes the pages that every row hides completely and that hold no input of this pass (F8).
 
-    `rows` has one mask per input token over the `kv_length` slots there are after the pass.
+    `rows` has one mask per input token, over the `kv_length` slots that exist after the pass.
     """
     visible = [_merge(spans(row)) for row in rows]
     hidden = np.ones(-(-kv_length // page_size), dtype=np.bool_)
@@ -102,7 +102,7 @@ def trim_pages(rows: Sequence[Sequence[int]], kv_length: int, page_size: int) ->
 
 
 def _cut(runs: Sequence[int], size: int) -> list[int]:
-    """The first `size` bits, hidden where `runs` describes nothing."""
+    """The first `size` bits; False beyond the end of `runs`."""
     if len(runs) > MANY_RUNS:
         return from_bits(to_bits(runs, size))
     clipped = [Span(start, min(end, size)) for start, end in spans(runs) if start < size]

@@ -1,18 +1,16 @@
-"""Snapshots: saved contexts by user and name, which outlive the inferlet."""
+"""Snapshots: contexts saved by user and name. They outlive the inferlet that saved them."""
 
 from dataclasses import dataclass
 from typing import Any
 
-from pie_mlx.engine.kv.contexts.context import Context
-from pie_mlx.engine.kv.contexts.context_table import ContextTable
+from pie_mlx.engine.kv.contexts.context import Context, ContextTable
 from pie_mlx.engine.kv.contexts.suspension import at_rest, copies_of
 from pie_mlx.engine.kv.contexts.working import pages_for
 from pie_mlx.engine.kv.pages.image import Image, ImageKeeper, Tail, cut_tail
-from pie_mlx.engine.kv.pages.integrity_error import IntegrityError
-from pie_mlx.engine.kv.pages.segment import Segment
+from pie_mlx.engine.kv.pages.segment import IntegrityError, Segment
 from pie_mlx.engine.kv.pages.trie import Place, PrefixTrie, chain_of
 from pie_mlx.engine.kv.pages.values import PageCopy
-from pie_mlx.engine.kv.snapshot_limits import Shelved, SnapshotLimits, image_bytes, kept_bytes
+from pie_mlx.engine.kv.snapshot_limits import SnapshotLimits, SnapshotUsage, image_bytes, kept_bytes
 from pie_mlx.errors import InvalidArgumentError, SnapshotError, SnapshotNotFoundError
 
 FRESH_PREFIX = "__snapshot_"
@@ -21,8 +19,8 @@ LONGEST_NAME = 256
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Snapshot:
-    """A saved context. `held` is where it stood in the trie when saved; `notes` are the caller's. `size_bytes` is what
-    its tokens and they take."""
+    """A saved context. `held` is where it stood in the trie when saved, `notes` belong to the caller, and `size_bytes`
+    counts the tokens and the notes."""
 
     image: Image
     held: Segment
@@ -30,7 +28,7 @@ class Snapshot:
     size_bytes: int
 
 
-class SnapshotShelf:
+class SnapshotStore:
     """The snapshots of one model."""
 
     def __init__(
@@ -48,19 +46,20 @@ class SnapshotShelf:
         self._images = images
         self._page_size = page_size
         self._by_name: dict[tuple[str, str], Snapshot] = {}
-        self._shelved: dict[str, Shelved] = {}
+        self._usage: dict[str, SnapshotUsage] = {}
         self._fresh_names: set[str] = set()
         self._next_fresh = 1
 
     def fresh_name(self) -> str:
-        """A name no user can choose, for one `save` (N3)."""
+        """A name that no user can choose, for one `save` (N3)."""
         name = f"{FRESH_PREFIX}{self._next_fresh}"
         self._next_fresh += 1
         self._fresh_names.add(name)
         return name
 
     def require_room(self, context: int, user: str, name: str, notes_bytes: int) -> None:
-        """Raises SnapshotError when the user may not keep the context beside what is kept, but for what it replaces."""
+        """Raises SnapshotError if the user's limits leave no room for this context. A snapshot that it replaces does
+        not count."""
         held, limits = self._contexts[context].counters(), self.limits
         size_bytes = kept_bytes(held.committed * self._page_size, held.working_tokens) + notes_bytes
         replaced = self._by_name.get((user, name))
@@ -69,20 +68,20 @@ class SnapshotShelf:
         )
         if not after.fits(limits):
             raise SnapshotError(
-                f"snapshots: {after.snapshots} with {after.size_bytes >> 20} MiB of tokens and texts, a user may keep "
-                f"{limits.user_snapshots} with {limits.user_bytes >> 20}",
-                hint="take or delete some; snapshots outlive the programs that saved them",
+                f"snapshots: {after.snapshots} with {after.size_bytes >> 20} MiB of tokens and notes; a user may keep "
+                f"{limits.user_snapshots} with {limits.user_bytes >> 20} MiB",
+                hint="take or delete some: snapshots outlive the programs that saved them",
             )
 
     def is_overfull(self, user: str) -> bool:
-        """Whether the user keeps more than is allowed: `put` does not ask."""
+        """Whether the user is over the limits, which `put` does not check."""
         return not self._of(user).fits(self.limits)
 
     def save(self, number: int, user: str, name: str, notes: Any, notes_bytes: int = 0) -> tuple[PageCopy, ...]:
         """Saves the context and the caller's `notes`, replacing the user's snapshot of that name (N2).
 
-        Returns the page copies that complete it. Raises InvalidArgumentError, and SnapshotError when the user keeps too
-        much already; never for lack of pages: without room the working tokens are replayed when opened.
+        Returns the page copies to do. Raises InvalidArgumentError, or SnapshotError if the user is at the limits. Never
+        raises for lack of pages: if copies do not fit, opening the snapshot replays the working tokens.
         """
         context = self._contexts[number]
         self._check_name(name)
@@ -96,8 +95,8 @@ class SnapshotShelf:
         return copies
 
     def put(self, user: str, name: str, image: Image, notes: Any, notes_bytes: int) -> None:
-        """An image as the user's snapshot of that name, instead of what was there."""
-        self._images.want(image)
+        """Stores an image as the user's snapshot of that name, replacing an older one."""
+        self._images.retain(image)
         replaced = self._by_name.get((user, name))
         size_bytes = image_bytes(image, self._page_size) + notes_bytes
         self._by_name[user, name] = Snapshot(image, self._stand(image), notes, size_bytes)
@@ -112,11 +111,11 @@ class SnapshotShelf:
 
     def copy_image(self, snapshot: Snapshot) -> Image:
         """The image of a snapshot for one more holder."""
-        self._images.want(snapshot.image)
+        self._images.retain(snapshot.image)
         return snapshot.image
 
     def remove(self, user: str, name: str) -> Snapshot | None:
-        """Takes a snapshot off the shelf; its image now belongs to the caller."""
+        """Removes a snapshot. Its image then belongs to the caller."""
         snapshot = self._by_name.pop((user, name), None)
         if snapshot is not None:
             self._count(user, -1, -snapshot.size_bytes)
@@ -124,13 +123,13 @@ class SnapshotShelf:
         return snapshot
 
     def delete(self, user: str, name: str) -> None:
-        """Drops a snapshot and what only it wanted. Raises SnapshotNotFoundError."""
+        """Deletes a snapshot and everything that only it needs. Raises SnapshotNotFoundError."""
         snapshot = self.remove(user, name)
         if snapshot is None:
             raise SnapshotNotFoundError(
-                f"snapshot {name!r}: there is none of that name", hint="names belong to the user who saved them"
+                f"snapshot {name!r}: not found", hint="each user has own snapshot names: check the name and the user"
             )
-        self._images.forget(snapshot.image)
+        self._images.release(snapshot.image)
 
     def all(self) -> list[Snapshot]:
         """Every snapshot of every user."""
@@ -141,28 +140,29 @@ class SnapshotShelf:
         return [snapshot.image for snapshot in self._by_name.values()]
 
     def check_integrity(self) -> None:
-        """Raises IntegrityError when what users keep was counted wrongly."""
-        found: dict[str, Shelved] = {}
+        """Raises IntegrityError if the usage of a user is counted wrongly."""
+        found: dict[str, SnapshotUsage] = {}
         for (user, _), snapshot in self._by_name.items():
-            found[user] = found.get(user, Shelved()).changed(1, snapshot.size_bytes)
-        if found != self._shelved:
-            raise IntegrityError(f"snapshots: {found} are kept, {self._shelved} were counted")
+            found[user] = found.get(user, SnapshotUsage()).changed(1, snapshot.size_bytes)
+        if found != self._usage:
+            raise IntegrityError(f"snapshots: {found} are kept, {self._usage} were counted")
 
-    def _of(self, user: str) -> Shelved:
-        return self._shelved.get(user, Shelved())
+    def _of(self, user: str) -> SnapshotUsage:
+        return self._usage.get(user, SnapshotUsage())
 
     def _count(self, user: str, snapshots: int, size_bytes: int) -> None:
         after = self._of(user).changed(snapshots, size_bytes)
         if after.snapshots:
-            self._shelved[user] = after
+            self._usage[user] = after
         else:
-            self._shelved.pop(user, None)
+            self._usage.pop(user, None)
 
     def _image_of(self, context: Context) -> tuple[Image, tuple[PageCopy, ...]]:
-        """An image of a resident context with copied working tokens, or without their content when there is no room."""
+        """An image of a resident context, with its working tokens copied, or without their content if there is no
+        room."""
         size, tokens = self._page_size, len(context.working)
         needed = pages_for(tokens, size)
-        fresh = self._pool.take(needed) if needed <= self._pool.available() else []
+        fresh = self._pool.allocate(needed) if needed <= self._pool.available() else []
         records = cut_tail(context.working, fresh, size)
         tail = Tail(context.working.copy(), records)
         if fresh:
@@ -172,7 +172,7 @@ class SnapshotShelf:
         return image, copies
 
     def _stand(self, image: Image) -> Segment:
-        """Holds what is in the pool of `image`."""
+        """Holds those pages of `image` that are in the pool."""
         tail = image.tail.segment
         if tail is not None and tail.pages:
             return self._trie.hold_for_snapshot(Place(tail, len(tail.pages)))
@@ -181,15 +181,15 @@ class SnapshotShelf:
 
     def _let_go(self, snapshot: Snapshot) -> None:
         self._trie.drop_for_snapshot(snapshot.held)
-        self._images.forget(snapshot.image)
+        self._images.release(snapshot.image)
 
     def _check_name(self, name: str) -> None:
         if not 1 <= len(name) <= LONGEST_NAME:
             raise InvalidArgumentError(
-                f"snapshot name of {len(name)} characters", hint=f"use 1 to {LONGEST_NAME} characters"
+                f"snapshot name: {len(name)} characters long", hint=f"use 1 to {LONGEST_NAME} characters"
             )
         if name.startswith(FRESH_PREFIX) and name not in self._fresh_names:
             raise InvalidArgumentError(
-                f"snapshot name {name!r}: names that begin with {FRESH_PREFIX} are given by snapshot()",
+                f"snapshot name {name!r}: names that begin with {FRESH_PREFIX} are reserved for snapshot()",
                 hint="choose another name",
             )

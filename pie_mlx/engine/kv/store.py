@@ -3,11 +3,10 @@
 from typing import Any
 
 from pie_mlx.engine.kv.checkpoints import Checkpoints
-from pie_mlx.engine.kv.contexts.context_table import ContextTable
-from pie_mlx.engine.kv.contexts.fills import adapters_in_use
-from pie_mlx.engine.kv.contexts.holdings import Holdings, picture
+from pie_mlx.engine.kv.contexts.context import ContextTable
+from pie_mlx.engine.kv.contexts.fills import adapters_in_use, image_of
+from pie_mlx.engine.kv.contexts.holdings import Holdings, picture, share_out
 from pie_mlx.engine.kv.contexts.rollback import Undoer
-from pie_mlx.engine.kv.contexts.sharing import share_out
 from pie_mlx.engine.kv.contexts.suspension import Suspender
 from pie_mlx.engine.kv.contexts.working import WorkingPages, pages_for
 from pie_mlx.engine.kv.integrity import Books, check_integrity
@@ -23,23 +22,22 @@ from pie_mlx.engine.kv.pages.values import (
 )
 from pie_mlx.engine.kv.pages.withheld import Withheld
 from pie_mlx.engine.kv.snapshot_limits import USUAL_LIMITS, SnapshotLimits
-from pie_mlx.engine.kv.snapshots import SnapshotShelf
-from pie_mlx.engine.kv.transcripts import image_of
+from pie_mlx.engine.kv.snapshots import SnapshotStore
 from pie_mlx.errors import InvalidArgumentError
 
 
 class PageStore:
     """Counts the pages of a pool: contexts, shared prefixes, suspended contexts and snapshots.
 
-    What concerns one part is asked of that part: `pool` (which pages there are), `contexts` (what each holds),
-    `working` (the pages of a context in the pool), `suspender` (leaving the pool and coming back), `undoer` (passes
-    that failed), `images` (what the spill file keeps), `snapshots` and `checkpoints` (states of recurrent layers, of
-    which nothing is known here). All of them take contexts by number.
+    Each part has its own attribute: `pool` (the pages), `contexts` (what each context holds), `working` (pages of
+    contexts in the pool), `suspender` (suspend and restore), `undoer` (failed passes), `images` (content outside the
+    pool), `snapshots`, and `checkpoints` (states of recurrent layers, opaque here). All of them identify contexts by
+    number.
 
-    Knows no tensor: an operation that needs content moved returns the copies and reads to do. Nothing waits: what
-    does not fit the pages `pool.available()` raises `OutOfPagesError`. A call that raises changed nothing. Not
-    thread-safe. A context that was released raises `ContextReleasedError`; an operation on content of a context that
-    is off-pool or being restored raises `IntegrityError`, because its caller has to restore it first.
+    The store knows no tensors: an operation that must move content returns the copies and reads to do. Nothing waits: a
+    request for more than `pool.available()` pages raises OutOfPagesError. A call that raises changes nothing. Not
+    thread-safe. A released context raises ContextReleasedError. An operation on the content of a context that is
+    off-pool or being restored raises IntegrityError: the caller must restore it first.
     """
 
     def __init__(
@@ -69,7 +67,7 @@ class PageStore:
         self.working = WorkingPages(self.contexts, self._trie, self._hasher, page_size)
         self.suspender = Suspender(self.contexts, self._trie, self.images, self.working, page_size)
         self.undoer = Undoer(self.contexts, self._trie, self.images, self.suspender, page_size)
-        self.snapshots = SnapshotShelf(self.contexts, self._trie, self.images, page_size, snapshot_limits)
+        self.snapshots = SnapshotStore(self.contexts, self._trie, self.images, page_size, snapshot_limits)
         self.withheld = Withheld(self.pool)
         self.checkpoints = Checkpoints[Any](checkpoint_bytes)
 
@@ -93,25 +91,25 @@ class PageStore:
             raise
 
     def release(self, context: int) -> None:
-        """Gives back all that the context holds (P15). Unknown numbers are ignored."""
+        """Frees everything that the context holds (P15). Unknown numbers are ignored."""
         released = self.contexts.remove(context)
         if released is not None:
             self.suspender.release(released)
 
     def sequence_length(self, context: int) -> int:
-        """Tokens whose KV the context has."""
+        """Tokens with KV in the context."""
         found = self.contexts[context]
         if found.image is None:
             return found.committed * self.page_size + len(found.working)
         return found.counters().sequence_length(self.page_size)
 
     def pages_to_fork(self, context: int) -> int:
-        """Pages that a copy of the working tokens takes (P13); 0 off-pool, where nothing is copied."""
+        """Pages that a fork copies (P13): those of the working tokens. 0 off-pool, where nothing is copied."""
         found = self.contexts[context]
         return pages_for(len(found.working), self.page_size) if found.image is None else 0
 
     def last_tokens(self, context: int, count: int) -> list[int]:
-        """Ids of the last `count` tokens, all of them if there are not as many. Copies them."""
+        """Ids of the last `count` tokens, or of all if there are fewer. Copies them."""
         found = self.contexts.usable(context)
         ids = [record.token for record in found.working]
         if count > len(ids):
@@ -122,7 +120,7 @@ class PageStore:
     # The pool.
 
     def usage(self, shared_pages: int | None = None) -> PoolUsage:
-        """Where the pages are; `shared_pages` when the caller knows them, as counting them is what takes time."""
+        """Pages by state. Pass `shared_pages` if known: counting them is the slow part."""
         pool = self.pool
         free, cached, snapshot_only = pool.free_pages, pool.cached.pages, pool.snapshot_only.pages
         used = pool.capacity - free - cached - snapshot_only - self.withheld.count
@@ -130,7 +128,7 @@ class PageStore:
         return PoolUsage(pool.capacity, free, cached, snapshot_only, used, shared, self.withheld.count)
 
     def holdings(self) -> Holdings:
-        """What every context could give, and what must go together."""
+        """Per context, the pages it could free and the pages that it shares."""
         return picture(self.contexts, self._trie)
 
     def adapters_in_use(self) -> set[tuple[int, int]]:
@@ -140,23 +138,23 @@ class PageStore:
     # Snapshots.
 
     def put_snapshot(self, user: str, name: str, transcript: Transcript, notes: Any, notes_bytes: int = 0) -> None:
-        """A snapshot from elsewhere, whose content is computed when somebody opens it."""
+        """Stores a snapshot without KV, which is computed when it is opened."""
         self.snapshots.put(user, name, image_of(transcript, self._hasher, self.page_size), notes, notes_bytes)
 
     def open(self, user: str, name: str) -> Opened | None:
-        """A new context like the snapshot, which stays (N4); None when absent."""
+        """Opens a copy of the snapshot, which stays (N4). None if absent."""
         snapshot = self.snapshots.find(user, name)
         if snapshot is None:
             return None
         return self._open(self.snapshots.copy_image(snapshot), snapshot.notes)
 
     def take(self, user: str, name: str) -> Opened | None:
-        """A new context from the snapshot, which is gone (N4); None when absent."""
+        """Opens the snapshot and removes it (N4). None if absent."""
         snapshot = self.snapshots.remove(user, name)
         return None if snapshot is None else self._open(snapshot.image, snapshot.notes)
 
     def check_integrity(self) -> None:
-        """Raises IntegrityError when the books do not balance. Walks everything: for tests and idle moments."""
+        """Raises IntegrityError if the store contradicts itself. Walks everything: for tests and idle moments."""
         books = Books(self._trie, self._hasher, self.page_size, self.contexts, self.snapshots.all())
         check_integrity(books)
         self.snapshots.check_integrity()

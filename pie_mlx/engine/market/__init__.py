@@ -1,4 +1,4 @@
-"""I am arithmetic: accounts, bids, the auction and the settlement of a tick. Call me twice, get the same price."""
+"""Arithmetic only: accounts, bids, the auction and the settlement of a tick. The same inputs give the same price."""
 
 from pie_mlx.engine.market.account import Account, Ledger, endowment_credits, imbalance_credits, join, leave
 from pie_mlx.engine.market.auction import clearing_price
@@ -19,7 +19,7 @@ from pie_mlx.engine.market.settlement import (
     demand_price,
     settle,
 )
-from pie_mlx.engine.market.wallet import Reservation, Wallet, reserve_pass, settle_pass
+from pie_mlx.engine.market.wallet import Reservation, Wallet, charge_pass, reserve_pass
 
 __all__ = [
     "Account",
@@ -33,6 +33,7 @@ __all__ = [
     "SettlementView",
     "Wallet",
     "auto_bid",
+    "charge_pass",
     "clearing_price",
     "declared_bid",
     "declared_horizon",
@@ -44,6 +45,5 @@ __all__ = [
     "leave",
     "reserve_pass",
     "settle",
-    "settle_pass",
     "share",
 ]

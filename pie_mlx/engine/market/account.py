@@ -1,4 +1,4 @@
-"""Accounts and their ledger: who has how many credits (M1, M2, M12, M13)."""
+"""Accounts and their ledger: the credits of each account (M1, M2, M12, M13)."""
 
 import math
 from collections.abc import Mapping
@@ -9,9 +9,10 @@ from pie_mlx.errors import InvalidArgumentError
 
 
 class Account(msgspec.Struct, frozen=True):
-    """The wallet of a launch root, in credits. Smaller ids are older.
+    """The credits of a launch root. Smaller ids are older.
 
-    `dividend` is what the last tick paid it; `defaulted` says that it could not pay its rent when it last ran (M9).
+    `dividend` is what the last tick paid to it. `defaulted` says whether it failed to pay its rent when it last ran
+    (M9).
     """
 
     account: int
@@ -22,7 +23,7 @@ class Account(msgspec.Struct, frozen=True):
 
 
 class Ledger(msgspec.Struct, frozen=True):
-    """All live accounts by id, and the treasury: a memory of what leavers left or owed, never spent (M12)."""
+    """All live accounts by id, and the treasury: what closed accounts left or owed, never spent (M12)."""
 
     accounts: Mapping[int, Account] = {}
     treasury: float = 0.0
@@ -45,13 +46,13 @@ def endowment_credits(token_budget: int | None, page_size: int, default_endowmen
 def join(ledger: Ledger, account: int, endowment: float) -> Ledger:
     """The ledger with a new account whose balance is its endowment (M12)."""
     if account in ledger.accounts:
-        raise InvalidArgumentError(f"account {account}: joined already", hint="use a new id for each launch root")
+        raise InvalidArgumentError(f"account {account}: already open", hint="use a new id for each launch root")
     joined = {**ledger.accounts, account: Account(account, endowment, endowment)}
     return Ledger(joined, ledger.treasury)
 
 
 def leave(ledger: Ledger, account: int) -> Ledger:
-    """The ledger without `account`: the treasury takes what it has above or below its endowment (M12).
+    """The ledger without `account`. Its balance above or below the endowment goes to the treasury (M12).
 
     An unknown account changes nothing.
     """
@@ -64,6 +65,6 @@ def leave(ledger: Ledger, account: int) -> Ledger:
 
 
 def imbalance_credits(ledger: Ledger) -> float:
-    """How far the ledger is from M13: balances + treasury - endowments. 0 but for rounding."""
+    """The error of the ledger (M13): balances + treasury - endowments. 0 except for rounding."""
     accounts = ledger.accounts.values()
     return math.fsum([ledger.treasury, *(item.balance for item in accounts), *(-item.endowment for item in accounts)])

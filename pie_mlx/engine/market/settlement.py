@@ -1,4 +1,4 @@
-"""What a tick costs and pays: price, rent, make cost, dividends (M5-M11). Pure functions of an immutable view."""
+"""The settlement of a tick: price, rent, make cost and dividends (M5-M11). Pure functions of an immutable view."""
 
 from collections.abc import Iterable, Mapping
 
@@ -13,8 +13,8 @@ from pie_mlx.engine.market.auction import clearing_price
 class Holding(msgspec.Struct, frozen=True):
     """One live context after the tick.
 
-    `pages` are effective (K9), 0 off-pool. `lacking_pages` are those its waiting operation still lacks, or of an
-    off-pool context with work those it needs to return (M6).
+    `pages` are effective (K9), 0 off-pool. `lacking_pages` are the pages that its waiting operation still needs;
+    off-pool with work, the pages that a restore needs (M6).
     """
 
     context: int
@@ -25,11 +25,11 @@ class Holding(msgspec.Struct, frozen=True):
 
 
 class SettlementView(msgspec.Struct, frozen=True):
-    """The books after appends and commits of a tick.
+    """The state after the appends and commits of a tick.
 
-    `batch` are the contexts that had rows, replay aside; `made_pages` says how many pages of them were committed with
-    at least one token they computed (M10). Ids that are no live context are ignored. Without `sells_pages` the price
-    is 0 and no rent is due.
+    `batch` lists the contexts with rows, not counting replay. `made_pages` counts, for each of them, the committed
+    pages with at least one token that it computed (M10). Unknown ids are ignored. Without `sells_pages` the price is 0
+    and no rent is due.
     """
 
     capacity_pages: int
@@ -62,7 +62,7 @@ class Receipt(msgspec.Struct, frozen=True):
 
 
 class Settlement(msgspec.Struct, frozen=True):
-    """A settled tick: the price of M7, the new ledger, and every movement that led to it."""
+    """A settled tick: the clearing price (M7), the new ledger, and every payment."""
 
     price: float
     ledger: Ledger
@@ -75,14 +75,15 @@ class Settlement(msgspec.Struct, frozen=True):
 
 
 def demand_price(holdings: Iterable[Holding], capacity_pages: int) -> float:
-    """The clearing price of what `holdings` have and want."""
+    """The clearing price for the pages that `holdings` have and need."""
     demands = [(item.bid, item.pages + item.lacking_pages) for item in holdings]
     columns: npt.NDArray[np.float64] = np.array(demands, dtype=np.float64).reshape(-1, 2)
     return clearing_price(columns[:, 0], columns[:, 1], capacity_pages)
 
 
 def settle(view: SettlementView) -> Settlement:
-    """Prices the pool, charges the batch and shares the revenue out. Credits only move, none is made or lost (M13)."""
+    """Prices the pool, charges the batch and distributes the revenue. Credits only move: none is created or lost
+    (M13)."""
     price = demand_price(view.holdings, view.capacity_pages) if view.sells_pages else 0.0
     charges = _charges(view, price)
     paid = _payments(view.ledger, charges)
@@ -100,7 +101,7 @@ def _charges(view: SettlementView, price: float) -> tuple[Charge, ...]:
 
 
 def _payments(ledger: Ledger, charges: tuple[Charge, ...]) -> dict[int, Receipt]:
-    """Receipts, still without dividends, of the accounts that ran."""
+    """Receipts of the accounts that ran, without dividends."""
     rents: dict[int, float] = {}
     makes: dict[int, float] = {}
     for charge in charges:

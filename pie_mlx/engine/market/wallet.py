@@ -18,7 +18,7 @@ class Wallet(msgspec.Struct, frozen=True):
 
 
 class Reservation(msgspec.Struct, frozen=True):
-    """What a pass may run: all its inputs and the first `drafts` drafts. Give it back to `settle_pass`."""
+    """The tokens reserved for a pass: all its inputs and the first `drafts` drafts. Return it with `charge_pass`."""
 
     inputs: int
     drafts: int
@@ -29,7 +29,7 @@ class Reservation(msgspec.Struct, frozen=True):
 
 
 def reserve_pass(wallet: Wallet, inputs: int, drafts: int = 0) -> tuple[Wallet, Reservation]:
-    """Reserves a pass, trimming its drafts to what is left. Raises TokenBudgetError when the inputs do not fit."""
+    """Reserves tokens for a pass and drops drafts that do not fit. Raises TokenBudgetError if the inputs do not fit."""
     free = wallet.free
     if free is None:
         return wallet, Reservation(inputs, drafts)
@@ -44,10 +44,10 @@ def reserve_pass(wallet: Wallet, inputs: int, drafts: int = 0) -> tuple[Wallet, 
     return msgspec.structs.replace(wallet, reserved=wallet.reserved + reservation.tokens), reservation
 
 
-def settle_pass(wallet: Wallet, reservation: Reservation, appended: int) -> Wallet:
-    """Ends a pass that appended `appended` tokens, cache hits included: 0 when it failed or was cancelled.
+def charge_pass(wallet: Wallet, reservation: Reservation, appended: int) -> Wallet:
+    """Charges a pass for the `appended` tokens, cache hits included; 0 if it failed or was cancelled.
 
-    Truncating later gives nothing back.
+    A later truncation refunds nothing.
     """
     if wallet.remaining is None:
         return wallet

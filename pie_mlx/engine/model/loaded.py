@@ -109,13 +109,13 @@ class LoadedModel:
     def forward(self, step: StepInput) -> mx.array:
         """Logits [R, vocabulary_size] float32 of `step.logit_rows`, not yet evaluated; [0, V] when there are none."""
         self._choose_threads(len(step.positions))
-        self.backend.take_threads(self._threads)  # parts are evaluated while the step is built
+        self.backend.set_threads(self._threads)  # parts are evaluated while the step is built
         return self.network.forward(step, self._pages)
 
     def settle(self, *outputs: mx.array) -> None:
         """Evaluate `outputs` and the pool: the end of a step."""
         pages, network = self._pages, self.network
-        self.backend.take_threads(self._threads)
+        self.backend.set_threads(self._threads)
         pages.pool.await_release()
         evaluate(outputs, pages.arrays(), network.states())
         network.settle()
@@ -128,7 +128,7 @@ class LoadedModel:
         copy it.
         """
         self._begun_threads = self._threads
-        self.backend.take_threads(self._threads)
+        self.backend.set_threads(self._threads)
         self._pages.pool.await_release()
         begin_evaluation(outputs)
 
@@ -185,7 +185,7 @@ class LoadedModel:
 
     def rest(self) -> None:
         """Nothing of a step is computed from here on: give back what only steps may take."""
-        self.backend.take_threads(ALL_THREADS)
+        self.backend.set_threads(ALL_THREADS)
 
     def _choose_threads(self, rows: int) -> None:
         largest, experts = self.network.largest_matrix, self.network.has_experts

@@ -82,7 +82,7 @@ class PageIO:
             await self._copy_now(copies)
             await self._carry_out(move)
         if self._spill is not None:
-            self._spill.release(self._store.images.take_released())
+            self._spill.release(self._store.images.pop_released())
         return tuple(copies)
 
     async def _carry_out(self, move: _Lost | _Discarded | PageLoad) -> None:
@@ -99,7 +99,7 @@ class PageIO:
             await self._spill.close()
 
     def _note_lost(self) -> None:
-        if self._spill is not None and (lost := self._store.pool.take_lost()):
+        if self._spill is not None and (lost := self._store.pool.pop_lost()):
             self._moves.append(_Lost(lost))
 
     async def _copy_now(self, copies: list[PageCopy]) -> None:

@@ -1,4 +1,4 @@
-"""Whether the system is short of memory, and what the engine then does without."""
+"""How short the system is of memory, and how the engine then saves it. Contents of pages are unknown here."""
 
 from pie_mlx.engine.pressure.gauge import Gauge, Level, level_of
 from pie_mlx.engine.pressure.keeper import MemoryKeeper

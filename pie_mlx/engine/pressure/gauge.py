@@ -1,17 +1,17 @@
-"""From readings to a level that does not flutter."""
+"""Turns readings into a level that does not oscillate."""
 
 from enum import IntEnum
 
 from pie_mlx.engine.pressure.reading import MemoryReading
 
 SCARCE, NONE_LEFT = 0.08, 0.03
-"""Shares of the memory that are available below which it is short: a warning, and critical."""
+"""Shares of available memory below which it is short: warning, and critical."""
 
 STALLED_PERCENT, STUCK_PERCENT = 10.0, 40.0
-"""Time that all programs wait for memory, above which it is short in the same two ways."""
+"""Percent of time in which all programs wait for memory, above which it is short: warning, and critical."""
 
 CALM_READINGS = 5
-"""Readings in a row that must be better before the level falls."""
+"""Consecutive better readings before the level falls."""
 
 
 class Level(IntEnum):
@@ -23,7 +23,7 @@ class Level(IntEnum):
 
 
 def level_of(reading: MemoryReading) -> Level:
-    """The level of one reading. Where the system judges, as macOS does, its level counts."""
+    """The level of one reading. If the system reports a level, as macOS does, that one counts."""
     if reading.system_level:
         return {1: Level.NORMAL, 2: Level.WARNING}.get(reading.system_level, Level.CRITICAL)
     share = reading.available_bytes / max(1, reading.total_bytes)
@@ -33,7 +33,7 @@ def level_of(reading: MemoryReading) -> Level:
 
 
 class Gauge:
-    """Follows readings: up at once, down when CALM_READINGS in a row are lower, to the highest of these."""
+    """Follows readings: rises at once; after CALM_READINGS lower ones in a row, falls to the highest of these."""
 
     def __init__(self) -> None:
         self.level = Level.NORMAL

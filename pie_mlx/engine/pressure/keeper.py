@@ -1,4 +1,4 @@
-"""Watches the system's memory, and says what the engine is to do without while it is short."""
+"""Watches the system's memory, and makes the engine use less while it is short."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -13,13 +13,14 @@ from pie_mlx.events import Event, MemoryChanged
 WATCH_SECONDS = 1.0
 
 STEPS = 4
-"""Parts of the pool: critical pressure withholds one at once and another with each STEP_READINGS, all but the last."""
+"""Parts of the pool: critical pressure withholds one at once and another every STEP_READINGS readings, all but the
+last."""
 
 STEP_READINGS = 5
 
 
 class Shedding(Protocol):
-    """What the tick loop does for this."""
+    """The part of the tick loop used here."""
 
     @property
     def capacity_pages(self) -> int: ...
@@ -28,18 +29,18 @@ class Shedding(Protocol):
 
 
 class Device(Protocol):
-    """What the runner does for this."""
+    """The part of the runner used here."""
 
     def ease(self) -> Awaitable[None]: ...
     def hold(self) -> Awaitable[None]: ...
 
 
 class MemoryKeeper:
-    """Turns readings into terms for the tick loop, and tells the changes. Lives on the engine's loop.
+    """Turns readings into terms for the tick loop, and reports changes. Runs on the engine's loop.
 
-    *Warning*: cached pages, MLX's buffers and wired memory are given back, and a batch takes no more than half of what
-    is available. *Critical*: besides, contexts go from the pool, the cheapest first, a quarter of its pages at a time,
-    and a batch takes a quarter. *Normal*: all of it is undone.
+    *Warning*: cached pages, MLX's buffers and wired memory are freed, and a batch uses at most half of the available
+    memory. *Critical*: in addition, contexts leave the pool, the cheapest first, a quarter of its pages at a time, and
+    a batch uses at most a quarter. *Normal*: all of this is undone.
     """
 
     def __init__(
@@ -55,23 +56,23 @@ class MemoryKeeper:
         self._watching: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin to watch."""
+        """Starts watching."""
         self._watching = asyncio.create_task(self.watch(), name="pie-memory")
 
     async def stop(self) -> None:
-        """Watch no longer."""
+        """Stops watching."""
         if self._watching is not None:
             self._watching.cancel()
             await asyncio.gather(self._watching, return_exceptions=True)
 
     async def watch(self) -> None:
-        """Until it is cancelled, or the system tells nothing."""
+        """Watches until cancelled, or until the system reports nothing."""
         while (reading := await asyncio.to_thread(self._read)) is not None:
             await self.observe(reading)
             await asyncio.sleep(WATCH_SECONDS)
 
     async def observe(self, reading: MemoryReading) -> None:
-        """Act on one reading."""
+        """Acts on one reading."""
         before, level = self._gauge.level, self._gauge.observe(reading)
         self._critical_readings = self._critical_readings + 1 if level is Level.CRITICAL else 0
         if level is not Level.NORMAL:

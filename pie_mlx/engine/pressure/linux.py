@@ -8,7 +8,7 @@ from pie_mlx.engine.pressure.reading import MemoryReading
 
 
 def read_linux(root: Path = Path("/")) -> MemoryReading | None:
-    """What /proc below `root` tells, or the tightest cgroup; None where that cannot be read."""
+    """The reading from /proc below `root`, or from the tightest cgroup. None if neither can be read."""
     known = _numbers(_text(root / "proc/meminfo"))
     if not {"MemTotal", "MemAvailable"} <= known.keys():
         return None
@@ -17,13 +17,13 @@ def read_linux(root: Path = Path("/")) -> MemoryReading | None:
 
 
 def _stalled(root: Path) -> float:
-    """avg10 of `full`: everybody waited."""
+    """avg10 of `full`: all tasks waited."""
     found = re.search(r"^full avg10=([\d.]+)", _text(root / "proc/pressure/memory"), re.MULTILINE)
     return float(found[1]) if found else 0.0
 
 
 def _groups(root: Path, machine: MemoryReading) -> Iterator[MemoryReading]:
-    """Every cgroup with a limit, from that of this process up; of both versions."""
+    """Every cgroup with a limit, from this process's upwards; of both versions."""
     for line in _text(root / "proc/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         if controllers == "":
@@ -56,7 +56,7 @@ def _text(path: Path) -> str:
 
 def _number(path: Path) -> int | None:
     text = _text(path).strip()
-    return int(text) if text.isdecimal() else None  # "max" is none
+    return int(text) if text.isdecimal() else None  # "max" means no limit
 
 
 def _numbers(text: str) -> dict[str, int]:

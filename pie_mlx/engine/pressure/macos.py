@@ -1,4 +1,4 @@
-"""The memory of a Mac, as its kernel judges it."""
+"""The memory of a Mac, as its kernel reports it."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,8 @@ from pie_mlx.system import sysctl_number
 
 
 def read_macos(ask: Callable[[str], int | None] = sysctl_number) -> MemoryReading | None:
-    """What `memory_pressure` prints; None where the kernel does not tell. `ask` answers settings that are numbers."""
+    """The values that `memory_pressure` prints. None if the kernel does not report them. `ask` reads numeric sysctl
+    settings."""
     total, free_percent = ask("hw.memsize"), ask("kern.memorystatus_level")
     if total is None or free_percent is None:
         return None

@@ -1,14 +1,14 @@
-"""What a system tells of its memory at one moment."""
+"""A system's memory at one moment."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryReading:
-    """Bytes that programs may still take of the bytes there are, under every limit that holds for this process.
+    """Total bytes, and the bytes still available under every limit on this process.
 
-    `stalled` is the share of the last seconds, in percent, in which all programs waited for memory; `system_level` is
-    the pressure that macOS itself tells: 1 normal, 2 warning, 4 critical. Both are 0 where the system does not tell.
+    `stalled` is the percentage of the last seconds in which all programs waited for memory. `system_level` is macOS's
+    own pressure level: 1 normal, 2 warning, 4 critical. Both are 0 if the system does not report them.
     """
 
     total_bytes: int

@@ -1,4 +1,4 @@
-"""Who reads the memory of this system."""
+"""Chooses the reader of this system's memory."""
 
 import sys
 from collections.abc import Callable
@@ -11,5 +11,5 @@ ReadMemory = Callable[[], MemoryReading | None]
 
 
 def memory_reader(platform: str = sys.platform) -> ReadMemory:
-    """Reads the memory of a system of that kind; answers None where nothing is known of it."""
+    """A reader for that kind of system. It returns None if nothing is known."""
     return {"darwin": read_macos, "linux": read_linux}.get(platform, lambda: None)

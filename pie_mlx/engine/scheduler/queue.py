@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from pie_mlx.calls import AnyResult
 from pie_mlx.engine.kv import Mark, PageCopy, PageStore, WorkingToken
-from pie_mlx.engine.market.bank import Bank
+from pie_mlx.engine.market.accounting import Accounting
 from pie_mlx.engine.model.runner.batch import LogitsRequest
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.paging.page_io import PageIO
@@ -57,7 +57,7 @@ class SchedulerQueue:
         self,
         store: PageStore,
         runner: Runner,
-        bank: Bank,
+        accounting: Accounting,
         policy: Policy,
         limits: Limits,
         emit: Callable[[Event], None],
@@ -67,7 +67,7 @@ class SchedulerQueue:
         patience_seconds: float = 120.0,
     ) -> None:
         self._state = state = TickState(store)
-        self._bank = bank
+        self._accounting = accounting
         self._runs_ahead, self._patience_seconds = runs_ahead, patience_seconds
         self._page_io = page_io = PageIO(store, runner, spill, emit)
         self._reports = reports = TickReports(emit)
@@ -75,7 +75,7 @@ class SchedulerQueue:
         self._ticks = Scheduler(
             state,
             runner,
-            bank,
+            accounting,
             policy,
             limits,
             emit,
@@ -98,7 +98,7 @@ class SchedulerQueue:
         """A context is released; its pages may serve another one."""
         self._state.forget(context.id)
         self._reports.forget(context.id)
-        self._bank.forget_context(context.id)
+        self._accounting.forget_context(context.id)
         self.wake()
 
     def wake(self) -> None:

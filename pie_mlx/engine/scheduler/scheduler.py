@@ -8,7 +8,7 @@ from itertools import compress
 import msgspec
 
 from pie_mlx.engine.kv import share_out
-from pie_mlx.engine.market.bank import Bank
+from pie_mlx.engine.market.accounting import Accounting
 from pie_mlx.engine.model.runner.batch import Batch, Outcome, ScheduledTokens, StopCondition
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.paging.page_io import PageIO
@@ -49,7 +49,7 @@ class Scheduler:
         self,
         state: TickState,
         runner: Runner,
-        bank: Bank,
+        accounting: Accounting,
         policy: Policy,
         limits: Limits,
         emit: Callable[[Event], None],
@@ -60,7 +60,7 @@ class Scheduler:
         runs_ahead: bool,
         patience_seconds: float,
     ) -> None:
-        self._state, self._runner, self._bank = state, runner, bank
+        self._state, self._runner, self._accounting = state, runner, accounting
         self._patience_seconds = patience_seconds
         self._policy, self._limits, self._emit = policy, limits, emit
         self._page_io, self._restorer, self._reports = page_io, restorer, reports
@@ -125,7 +125,7 @@ class Scheduler:
         limits = msgspec.structs.replace(limits, turnover_ticks=self._turnover_ticks())
         return tick_view(
             self._state,
-            self._bank,
+            self._accounting,
             lambda passes: paced(limits, passes, rate),
             stalled=stalled,
             suspends=not self._runner.model.recurrent,
@@ -196,7 +196,7 @@ class Scheduler:
         for suspension in plan.suspensions:
             self._restorer.suspend(contexts[suspension.context])
             self._reports.suspended(suspension)
-        if withheld := self._state.store.withheld.take(self._state.pages_to_withhold):
+        if withheld := self._state.store.withheld.withhold(self._state.pages_to_withhold):
             self._page_io.discard(withheld)
         begun = [self._restorer.begin(contexts[context]) for context in plan.restores]
         for context in plan.grants:
@@ -330,11 +330,11 @@ class Scheduler:
         """Price the pool and charge the contexts that ran; replays cost nothing (M5, M8, R6)."""
         ran = [item.context.id for item, _ in chunks if not item.replay]
         for context in ran:
-            self._bank.sample_latency(context, seconds)
+            self._accounting.sample_latency(context, seconds)
         contended = is_contended(self._state)
-        if contended or not self._bank.is_settled or any(made.values()):
+        if contended or not self._accounting.is_settled or any(made.values()):
             holdings = settlement_holdings(self._state, ran, contended=contended)
-            self._reports.settled(self._state.ticks, self._bank.settle(holdings, ran, made))
+            self._reports.settled(self._state.ticks, self._accounting.settle(holdings, ran, made))
 
     def _end_tick(self, chunks: Chunks, tokens: int, seconds: float, steps: int, *, ahead: bool) -> None:
         state = self._state

@@ -159,7 +159,7 @@ class Claims:
         than an early one.
         """
         state = self._state
-        state.store.pool.take_displaced()
+        state.store.pool.pop_displaced()
         if not self._enabled or state.requests or state.restorations or len(state.passes) > len(works):
             return works
         if not self._runner.model.follows or any([count < item.remaining for item, count in chunks]):
@@ -186,7 +186,7 @@ class Claims:
     def claim(self, works: Sequence[ScheduledTokens]) -> list[bool]:
         """Which of `works`, the next batch, are in flight. Steps that are not claimed now are dropped."""
         in_flight, self._in_flight = self._in_flight, {}
-        for displaced in self._state.store.pool.take_displaced():
+        for displaced in self._state.store.pool.pop_displaced():
             in_flight.pop(displaced, None)
         return [self._goes_on(work) and _is_same(in_flight.get(work.context), work) for work in works]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from msgspec.structs import replace
 
 from pie_mlx.engine.kv import Holdings, share_out
-from pie_mlx.engine.market.bank import Bank
+from pie_mlx.engine.market.accounting import Accounting
 from pie_mlx.engine.market.settlement import Holding
 from pie_mlx.engine.model.memory import BatchSize, Transients
 from pie_mlx.engine.schedule import (
@@ -33,7 +33,7 @@ HOLD_SECONDS = 10.0
 
 def tick_view(
     state: TickState,
-    bank: Bank,
+    accounting: Accounting,
     limits_of: Callable[[Sequence[PassView]], Limits],
     *,
     stalled: bool = False,
@@ -57,7 +57,7 @@ def tick_view(
         tick=state.ticks,
         capacity_pages=state.store.pool.capacity,
         available_pages=available,
-        contexts=tuple(_context_view(state, bank, live, held, growth) for live in contexts),
+        contexts=tuple(_context_view(state, accounting, live, held, growth) for live in contexts),
         passes=passes,
         requests=requests,
         shared_runs=tuple(SharedRun(run.run, run.pages, run.holders) for run in held.runs),
@@ -102,7 +102,7 @@ def _pass_view(item: ForwardTask) -> PassView:
 
 
 def _context_view(
-    state: TickState, bank: Bank, live: LiveContext, held: Holdings, growth: dict[int, int]
+    state: TickState, accounting: Accounting, live: LiveContext, held: Holdings, growth: dict[int, int]
 ) -> ContextView:
     number = live.id
     waiting = (state.requests.get(number), state.passes.get(number), state.next_pass(number))  # a replay came last
@@ -119,7 +119,7 @@ def _context_view(
         private_pages=held.private_pages.get(number, 0),
         shared_runs=held.runs_of.get(number, ()),
         fresh=live.fresh and has_work,
-        defaulted=bank.is_defaulted(live.account),
+        defaulted=accounting.is_defaulted(live.account),
         has_work=has_work,
         growth_pages=growth.get(number, 0),
         idle_ticks=0 if has_work else state.ticks - live.ran_tick,

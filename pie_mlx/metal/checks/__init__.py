@@ -1,1 +1,1 @@
-"""Proof of the kernels on the machine at hand, and their predicted and measured bandwidth."""
+"""Checks of the kernels on this machine, and their predicted and measured bandwidth."""

@@ -1,4 +1,5 @@
-"""What only a device can tell: bytes per second of a kernel, and from where gathering pages beats tiles."""
+"""Measurements that need a real device: a kernel's bytes per second, and the chunk size from which gathering beats
+tiles."""
 
 # MLX's stubs leave variable arguments untyped.
 # pyright: reportUnknownMemberType=false
@@ -9,7 +10,7 @@ from functools import partial
 
 import mlx.core as mx
 
-from pie_mlx.metal.checks.floors import attention_floor, kv_write_floor, page_copy_floor
+from pie_mlx.metal.checks.roofline import attention_floor, kv_write_floor, page_copy_floor
 from pie_mlx.metal.kernels.attention_rows import attention_rows
 from pie_mlx.metal.kernels.gathered_attention import gathered_attention
 from pie_mlx.metal.kernels.kv_write import kv_write
@@ -30,7 +31,7 @@ PAGES = CONTEXTS * CONTEXT_LENGTH // SHAPE.page_size
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Something to launch on a pair of pools, and the least bytes it moves."""
+    """A launch on a pair of pools, and the least bytes that it moves."""
 
     launch: Callable[[KernelLauncher, mx.array, mx.array], list[mx.array]]
     least_bytes: float
@@ -69,7 +70,7 @@ def _load(kernel: str) -> Load | None:
 
 
 def measured_bandwidth(kernel: str, launcher: KernelLauncher, clock: Callable[[], float]) -> float | None:
-    """Bytes per second of the best of some launches on 256 MB of pages; None for kernels that are not bound by memory.
+    """Bytes per second of the best of several launches on 256 MB of pages. None for kernels not limited by memory.
 
     Only meaningful on a device: the emulator's time says nothing.
     """
@@ -93,11 +94,12 @@ def _best_seconds(launch: Callable[[], list[mx.array]], clock: Callable[[], floa
 
 
 CHUNKS = (32, 64, 128, 256, 512)
-"""Rows of the chunks that the two ways of attending are timed on."""
+"""Chunk sizes, in rows, for timing both ways of attending."""
 
 
 def crossover(rows: Sequence[int], tiled: Sequence[float], gathered: Sequence[float]) -> int:
-    """The fewest rows from which gathering was faster for all longer chunks, too; one more than the longest if none."""
+    """The fewest rows from which gathering was faster for all longer chunks too. One more than the longest chunk if it
+    never was."""
     threshold = rows[-1] + 1
     for count, by_tiles, by_gathering in reversed(list(zip(rows, tiled, gathered, strict=True))):
         if by_gathering >= by_tiles:
@@ -107,7 +109,7 @@ def crossover(rows: Sequence[int], tiled: Sequence[float], gathered: Sequence[fl
 
 
 def measured_gather_rows(launcher: KernelLauncher, clock: Callable[[], float]) -> int | None:
-    """Rows of a chunk from which gathering is faster, behind a history of CONTEXT_LENGTH keys; None off a device."""
+    """Rows of a chunk from which gathering is faster, after a history of CONTEXT_LENGTH keys. None without a device."""
     if launcher.kind != "metal" or not launcher.runs("paged_prefill"):
         return None
     pages = CONTEXT_LENGTH // SHAPE.page_size

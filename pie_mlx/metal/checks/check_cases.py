@@ -1,4 +1,5 @@
-"""The grid on which every kernel is compared with its reference: by tests on the emulator, by `pie doctor` on a Mac."""
+"""The cases in which every kernel is compared with its reference: by tests on the emulator, by `pie doctor` on a
+Mac."""
 
 # MLX's stubs leave variable arguments untyped.
 # pyright: reportUnknownMemberType=false
@@ -42,16 +43,16 @@ BFLOAT_TOLERANCE = 4e-3
 
 Expected = npt.NDArray[Any]
 Pairs = list[tuple[mx.array | Expected, Expected]]
-"""Results of a kernel, each with what its reference says.
+"""Results of a kernel, each with the reference's result.
 
-References are numpy's, most in float64: a GPU may multiply float32 in fewer bits (TF32 on an M5, macOS 26.2), which
-would condemn good kernels.
+References use numpy, mostly float64: a GPU may multiply float32 with fewer bits (TF32 on an M5, macOS 26.2), and an MLX
+reference there would fail good kernels.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One comparison: largest difference relative to the largest expected value, at most `tolerance`."""
+    """One comparison. The largest difference, relative to the largest expected value, must be at most `tolerance`."""
 
     kernel: str
     label: str
@@ -59,12 +60,12 @@ class Case:
     run: Callable[[KernelLauncher], Pairs]
 
     def error(self, launcher: KernelLauncher) -> float:
-        """Run it. Raises what a launch raises."""
+        """Runs the case and returns its error. Raises what a launch raises."""
         return max(relative_error(actual, expected) for actual, expected in self.run(launcher))
 
 
 def relative_error(actual: mx.array | Expected, expected: Expected) -> float:
-    """Largest difference over the largest expected magnitude; not-a-number counts as infinite."""
+    """Largest difference divided by the largest expected magnitude. NaN counts as infinite."""
     wide = doubles(actual) if isinstance(actual, mx.array) else actual
     if not np.isfinite(wide).all():
         return float("inf")
@@ -72,7 +73,7 @@ def relative_error(actual: mx.array | Expected, expected: Expected) -> float:
 
 
 def tolerance_of(dtype: mx.Dtype) -> float:
-    """What results of a type may differ by."""
+    """The tolerance for results of a type."""
     if dtype == mx.bfloat16:
         return BFLOAT_TOLERANCE
     return FLOAT32_TOLERANCE if dtype == mx.float32 else HALF_TOLERANCE
@@ -111,7 +112,8 @@ class AttentionCase:
 
 @dataclass(frozen=True, slots=True)
 class AttentionInputs:
-    """What an AttentionCase stands for on the device; `held` says which slots hold tokens, bool [pages, page size]."""
+    """The arrays of an AttentionCase on the device. `held` marks the slots that hold tokens, bool [pages, page
+    size]."""
 
     queries: mx.array
     k_pool: Pool
@@ -122,7 +124,7 @@ class AttentionInputs:
 
 
 def attention_inputs(case: AttentionCase, seed: int = 7) -> AttentionInputs:
-    """Random pools and queries; pages in falling order, page 0 never used."""
+    """Random pools and queries. Pages are in descending order; page 0 is never used."""
     random = np.random.default_rng(seed)
     tables: list[list[int]] = []
     next_page = 1
@@ -158,7 +160,7 @@ def attention_inputs(case: AttentionCase, seed: int = 7) -> AttentionInputs:
 
 
 def _mask(random: np.random.Generator, length: int) -> np.ndarray:
-    """Half of the keys, a whole stretch of 32 hidden, the own key always visible."""
+    """Half of the keys at random, one stretch of 32 hidden, the own key always visible."""
     mask = random.random(length) < 0.5
     mask[32:64] = False
     mask[-1] = True
@@ -175,7 +177,7 @@ def _pool(dense: mx.array, kind: Quantisation | None) -> Pool:
 
 
 def expected_attention(inputs: AttentionInputs) -> Expected:
-    """The reference on the same values."""
+    """The result of the reference on the same values."""
     return paged_attention_reference.paged_attention(
         inputs.queries, inputs.k_pool, inputs.v_pool, inputs.rows, inputs.options
     )
@@ -196,7 +198,7 @@ def attention_case(case: AttentionCase, kernel: str) -> Case:
 
 
 FENCE = np.array([1])
-"""What every launch makes of the first fence."""
+"""The fence that every launch returns after the first fence."""
 
 DECODE = (
     AttentionCase(),
@@ -296,7 +298,7 @@ def _lora_pairs(dtype: mx.Dtype, rank: int, out: int, launcher: KernelLauncher) 
 
 
 def sampler_rows(count: int, vocabulary: int, masked: bool, random: np.random.Generator) -> SamplerRows:
-    """Every mixture of temperature, filters, masks and random numbers."""
+    """All combinations of temperature, filters, masks and random numbers."""
     words = random.integers(0, 2**32, (3, -(-vocabulary // 32)), dtype=np.uint32)
     return SamplerRows(
         temperature=mx.array(random.choice([0.0, 0.6, 1.0, 2.5], count).astype(np.float32)),
@@ -310,7 +312,7 @@ def sampler_rows(count: int, vocabulary: int, masked: bool, random: np.random.Ge
 
 
 def _sample_pairs(rows_count: int, vocabulary: int, spread: float, masked: bool, launcher: KernelLauncher) -> Pairs:
-    """Whole logits when the spread is below 1, so that many are equal."""
+    """Integer logits if the spread is below 1, so that many are equal."""
     random = np.random.default_rng(8)
     logits = _normal(random, (rows_count, vocabulary), mx.float32) * max(spread, 2.0)
     logits = mx.round(logits) if spread < 1 else logits

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from pie_mlx.errors import PieError
+from pie_mlx.metal.emulator.build import checkable_source
 from pie_mlx.metal.emulator.source import GeneratedSource
-from pie_mlx.metal.emulator.translate import checkable_source
 
 RUNTIME_FOLDER = Path(__file__).parent / "runtime"
 
@@ -18,7 +18,7 @@ _ERROR_SEVERITY = 3
 
 
 class MetalTypeError(PieError):
-    """A kernel that Metal's type rules refuse: a missing or wrong address space, a const violation, an unknown name."""
+    """A kernel breaks Metal's type rules: a missing or wrong address space, a const violation, an unknown name."""
 
 
 def _index() -> Any:
@@ -30,7 +30,7 @@ def _index() -> Any:
 
 
 def _generic_pointers(cursor: Any, file: str) -> Iterator[str]:
-    """Pointers and references declared without an address space: OpenCL makes them generic, Metal refuses them."""
+    """Pointers and references without an address space: OpenCL treats them as generic, Metal rejects them."""
     for child in cursor.get_children():
         place = child.location
         if place.file is not None and place.file.name != file:
@@ -41,7 +41,7 @@ def _generic_pointers(cursor: Any, file: str) -> Iterator[str]:
 
 
 def check_types(source: GeneratedSource) -> None:
-    """Parse the source as C++ for OpenCL. Raises MetalTypeError with the first diagnostics."""
+    """Parses the source as C++ for OpenCL. Raises MetalTypeError with the first diagnostics."""
     name = "kernel.cpp"
     unit = _index().parse(name, args=list(_FLAGS), unsaved_files=[(name, checkable_source(source))])
     errors = [str(item) for item in unit.diagnostics if item.severity >= _ERROR_SEVERITY]
@@ -49,5 +49,5 @@ def check_types(source: GeneratedSource) -> None:
     if errors:
         raise MetalTypeError(
             f"metal type check: {source.function}: {'; '.join(errors[:3])}",
-            hint="every pointer needs the address space of what it points to",
+            hint="declare every pointer with the address space of its target",
         )

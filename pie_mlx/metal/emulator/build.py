@@ -1,7 +1,8 @@
-"""Compiles translated kernels with the system's C++ compiler, once per content."""
+"""Translates generated Metal source to C++ and compiles it with the system's compiler, once per content."""
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -11,6 +12,54 @@ from functools import cached_property
 from pathlib import Path
 
 from pie_mlx.errors import PieError
+from pie_mlx.metal.emulator.source import ATTRIBUTES, GeneratedSource, Parameter
+
+_ATTRIBUTE = re.compile(r"\[\[[^\]]*\]\]")
+_ARRAY = re.compile(r"\bthreadgroup\s+([\w:]+(?:<[^;<>]*>)?)\s+(\w+)((?:\[[^\];]+\])+)\s*;")
+_INSTANCE = re.compile(r"^template \[\[host_name\(.*\n", re.MULTILINE)
+
+
+def _registered_arrays(text: str) -> str:
+    """Turns threadgroup arrays into memory of the runtime, which tracks their bounds and accesses."""
+    count = 0
+
+    def replace(match: re.Match[str]) -> str:
+        nonlocal count
+        element, name, bounds = match.groups()
+        count += 1
+        size = f"sizeof({name}_array), sizeof({element})"
+        memory = f'emulator_threadgroup({count - 1}, "{name}", {size})'
+        return (
+            f"typedef {element} {name}_array{bounds}; "
+            f"threadgroup {name}_array& {name} = *(threadgroup {name}_array*){memory};"
+        )
+
+    return _ARRAY.sub(replace, text)
+
+
+def _bound(index: int, parameter: Parameter) -> str:
+    scalar = "&" in parameter.declaration
+    return f"{'*' if scalar else ''}({parameter.cast}*)emulator_base({index})"
+
+
+def _entry(source: GeneratedSource) -> str:
+    order = {name: index for index, (name, _) in enumerate(ATTRIBUTES)}
+    arguments = [_bound(index, parameter) for index, parameter in enumerate(source.parameters)]
+    arguments += [f"attribute{'3' if kind == 'uint3' else '1'}({order[name]})" for name, kind in source.attributes]
+    call = ",\n    ".join(arguments)
+    return f'extern "C" void emulator_entry() {{\n  {source.instance}(\n    {call});\n}}\n'
+
+
+def executable_source(source: GeneratedSource) -> str:
+    """C++ to compile with -fsanitize=thread and link with the runtime."""
+    text = _ATTRIBUTE.sub("", _INSTANCE.sub("", source.text))
+    return '#include "metal_execute.hpp"\n#line 1 "kernel"\n' + _registered_arrays(text) + _entry(source)
+
+
+def checkable_source(source: GeneratedSource) -> str:
+    """C++ for OpenCL, where a wrong address space is a type error. MLX's own last line instantiates the function."""
+    return '#include "metal_check.hpp"\n#line 1 "kernel"\n' + _registered_arrays(_ATTRIBUTE.sub("", source.text))
+
 
 RUNTIME_FOLDER = Path(__file__).parent / "runtime"
 
@@ -24,7 +73,7 @@ class EmulatorError(PieError):
 
 
 def cache_folder(environment: Mapping[str, str]) -> Path:
-    """Where compiled kernels are kept: below $PIE_HOME, else the user's cache folder."""
+    """The folder of compiled kernels: below $PIE_HOME, otherwise the user's cache folder."""
     if home := environment.get("PIE_HOME"):
         return Path(home) / "cache" / "metal"
     base = environment.get("XDG_CACHE_HOME") or str(Path(environment.get("HOME", "~")).expanduser() / ".cache")
@@ -37,7 +86,7 @@ def _digest(*parts: str) -> str:
 
 @dataclass(frozen=True)
 class Builder:
-    """A compiler and the folder of its results. Safe to use from several processes at once."""
+    """A compiler and the folder of its results. Several processes may use it at once."""
 
     folder: Path
     compiler: str = "g++"
@@ -61,7 +110,7 @@ class Builder:
             )
 
     def _publish(self, target: Path, arguments: list[str]) -> Path:
-        """Compile to a name of our own, then rename: nobody ever loads half a file."""
+        """Compiles to a private name, then renames: no process ever loads half a file."""
         handle, name = tempfile.mkstemp(dir=self.folder, suffix=target.suffix)
         os.close(handle)
         try:

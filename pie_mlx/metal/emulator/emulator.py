@@ -16,10 +16,9 @@ import numpy as np
 from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.metal.emulator import launch, memory
 from pie_mlx.metal.emulator.address_spaces import check_types
-from pie_mlx.metal.emulator.build import Builder
-from pie_mlx.metal.emulator.report import LaunchReport
+from pie_mlx.metal.emulator.build import Builder, executable_source
+from pie_mlx.metal.emulator.launch import LaunchReport
 from pie_mlx.metal.emulator.source import Argument, GeneratedSource, Template, generate_source
-from pie_mlx.metal.emulator.translate import executable_source
 
 MAX_BUFFERS = 31
 MAX_THREADS = 1024
@@ -27,8 +26,8 @@ MAX_THREADS = 1024
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One launch: its inputs by name, its outputs in order, and by array's name what it did to each element, uint8 of
-    launch.READ and launch.WRITTEN."""
+    """One launch: its inputs by name, its outputs in order, and what it did to each element of each array, uint8 of
+    launch.READ and launch.WRITTEN bits."""
 
     kernel: str
     inputs: Mapping[str, mx.array]
@@ -63,7 +62,8 @@ class Emulator:
         mutable_inputs: Sequence[str] = (),
         sparse_outputs: Sequence[str] = (),
     ) -> "EmulatedKernel":
-        """As `mx.fast.metal_kernel`; besides, `mutable_inputs` may be written and `sparse_outputs` left undefined."""
+        """Like `mx.fast.metal_kernel`. In addition, `mutable_inputs` may be written and `sparse_outputs` left
+        undefined."""
         if atomic_outputs or not ensure_row_contiguous:
             raise InvalidArgumentError(
                 f"metal emulator: {name}: atomic outputs and strided inputs are not emulated",
@@ -74,7 +74,7 @@ class Emulator:
 
     @contextmanager
     def assume(self, **initialised: Any) -> Generator[None]:
-        """Within the block, elements of the named inputs where the boolean array is false count as unwritten."""
+        """Inside the block, elements of the named inputs count as unwritten where the boolean array is false."""
         self._initialised = {name: np.ascontiguousarray(known, np.uint8) for name, known in initialised.items()}
         try:
             yield
@@ -87,11 +87,11 @@ class Emulator:
 
     @property
     def specialisations(self) -> frozenset[str]:
-        """The sources that were run so far: Metal would have compiled each of them once."""
+        """The sources run so far: Metal would have compiled each of them once."""
         return frozenset(self._libraries)
 
     def library(self, source: GeneratedSource) -> Path:
-        """The compiled kernel; its types are checked before it is built for the first time."""
+        """The compiled kernel. Its types are checked before the first build."""
         found = self._libraries.get(source.text)
         if found is None:
             if find_spec("clang") is not None:

@@ -1,10 +1,10 @@
-"""How MLX's Metal backend orders operations, simulated: what of a story nothing orders.
+"""Simulates how MLX's Metal backend orders operations, to find operations in a story that nothing orders.
 
-MLX encodes operations into concurrent command encoders. Within one, a barrier precedes an operation that takes a
-buffer made since the last barrier, or makes one that was taken or made since. An encoder waits for the fence of the
-last one that made a buffer it takes or makes. Nothing else orders operations (mlx/backend/metal/device.cpp of MLX 0.32:
+MLX encodes operations into concurrent command encoders. Within an encoder, a barrier precedes an operation that takes a
+buffer made since the last barrier, or makes one taken or made since then. An encoder waits for the fence of the last
+encoder that made a buffer it takes or makes. Nothing else orders operations (mlx/backend/metal/device.cpp of MLX 0.32:
 `set_input_array`, `register_output_array`, `maybeInsertBarrier`, `end_encoding`). A kernel that writes its input, as
-ours write the pool, makes nothing that MLX knows of.
+ours write the pool, makes nothing that MLX knows about.
 """
 
 from collections.abc import Iterable, Mapping
@@ -48,12 +48,12 @@ class _Encoder:
 
 
 class Replay:
-    """One way in which MLX may have encoded a story: a random order among what data does not order, random cuts."""
+    """One possible encoding of a story: a random order of operations that data does not order, cut at random."""
 
     def __init__(self, story: Story, random: Random, cut_probability: float = 0.3) -> None:
         self._story, self._random, self._cut_probability = story, random, cut_probability
         self.before: dict[int, int] = {}
-        """By operation: the operations that have surely ended when it begins, as bits."""
+        """Per operation, as bits: the operations that have certainly ended when it begins."""
         self._encoder_of_buffer: dict[int, tuple[int, int]] = {}
         self._known = 0
         for moment in story.moments:
@@ -62,7 +62,7 @@ class Replay:
                 self._known |= 1 << number | self.before[number]
 
     def hazards(self, pairs: Iterable[tuple[int, int]]) -> list[Hazard]:
-        """Those of the conflicting pairs whose earlier operation need not have ended when the later one begins."""
+        """The conflicting pairs whose earlier operation may still run when the later one begins."""
         names = [operation.name for operation in self._story.operations]
         return [
             Hazard(earlier, later, (names[earlier], names[later]))
@@ -80,7 +80,7 @@ class Replay:
         self._end(encoder)
 
     def _shuffled(self, numbers: Iterable[int]) -> list[int]:
-        """A random order in which what an operation takes is made before it."""
+        """A random order in which each operation follows the makers of what it takes."""
         waiting = set(numbers)
         needs = {number: self._story.makers(number) & waiting for number in waiting}
         order: list[int] = []
@@ -111,12 +111,12 @@ def _union(parts: Iterable[int]) -> int:
 
 
 def surely_ordered(story: Story) -> Mapping[int, int]:
-    """By operation: those that have ended when it begins in every replay, as bits. Data and waits of the host order
-    them; that encoders or barriers may happen to do so as well does not count."""
+    """Per operation, as bits: those that have ended when it begins in every replay, because of data or waits of the
+    host. Order that encoders or barriers happen to add does not count."""
     before: dict[int, int] = {}
     known = 0
     for moment in story.moments:
-        for number in moment.operations:  # numbers ascend: what is taken was made before
+        for number in moment.operations:  # numbers ascend: makers come before takers
             before[number] = known | _union(1 << maker | before[maker] for maker in story.makers(number))
         for number in moment.done:
             known |= 1 << number | before[number]
@@ -124,7 +124,7 @@ def surely_ordered(story: Story) -> Mapping[int, int]:
 
 
 def find_hazards(story: Story, random: Random, replays: int = 20) -> Mapping[tuple[int, int], Hazard]:
-    """What some of the random replays leave unordered, by the pair of operations."""
+    """The hazards that some random replays leave unordered, by pair of operations."""
     pairs = list(story.conflicts())
     found: dict[tuple[int, int], Hazard] = {}
     for _ in range(replays):

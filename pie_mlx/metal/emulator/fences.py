@@ -19,12 +19,12 @@ _KERNEL_LABEL = "CustomKernel"
 
 
 class FenceError(PieError):
-    """Kernels on one pool that nothing orders, or a launch that no output needs."""
+    """Kernels on one pool have no order, or no output needs a launch."""
 
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """A traced graph: labels of its operations and the edges between arrays and operations."""
+    """A traced graph: labels of its operations, and edges between arrays and operations."""
 
     labels: dict[str, str]
     edges: dict[str, set[str]]
@@ -45,7 +45,7 @@ class Graph:
 
 
 def parse_graph(text: str) -> Graph:
-    """Read what `mx.export_to_dot` writes."""
+    """Reads the text that `mx.export_to_dot` writes."""
     edges: dict[str, set[str]] = {}
     for source, target in _EDGE.findall(text):
         edges.setdefault(source, set()).add(target)
@@ -61,7 +61,7 @@ def traced_graph(outputs: list[mx.array], names: Mapping[str, mx.array]) -> Grap
 
 
 def check_chain(graph: Graph, pool: str, launches: int) -> None:
-    """All kernels on `pool` are ordered by data, and there are `launches` of them. Raises FenceError."""
+    """Checks that data orders all kernels on `pool`, and that there are `launches` of them. Raises FenceError."""
     kernels = graph.kernels_of(pool)
     if len(kernels) != launches:
         raise FenceError(

@@ -1,4 +1,5 @@
-"""One launch on the emulator: binds arrays, runs the compiled kernel, turns a defect into an error."""
+"""One launch on the emulator: binds arrays, runs the compiled kernel, turns a defect into an error, and reports the
+traffic."""
 
 import ctypes
 from collections.abc import Sequence
@@ -9,14 +10,45 @@ import numpy as np
 
 from pie_mlx.metal.emulator.build import EmulatorError
 from pie_mlx.metal.emulator.memory import Array
-from pie_mlx.metal.emulator.report import LaunchReport, Traffic
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """Bytes of one array in one launch.
+
+    `requested_read` counts every load. `read` counts an element once per threadgroup, as with a perfect cache inside a
+    threadgroup; `written` likewise. `undefined` counts elements of an output that no thread wrote.
+    """
+
+    requested_read: int
+    read: int
+    requested_written: int
+    written: int
+    undefined: int
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchReport:
+    """One launch: traffic by array name, threadgroup memory in bytes, how many threadgroups ran."""
+
+    kernel: str
+    function: str
+    traffic: dict[str, Traffic]
+    threadgroup_bytes: int
+    threadgroups: int
+
+    @property
+    def bytes_moved(self) -> int:
+        """Device bytes read (once per threadgroup) and written."""
+        return sum(item.read + item.written for item in self.traffic.values())
+
 
 THREADGROUP_MEMORY_BYTES = 32 * 1024
-"""What every Apple GPU gives one threadgroup."""
+"""Threadgroup memory on every Apple GPU."""
 
 
 class KernelDefectError(EmulatorError):
-    """What a kernel did wrong. `defect` is one of: race (inside a threadgroup), group_race (between threadgroups),
+    """A defect of a kernel. `defect` is one of: race (inside a threadgroup), group_race (between threadgroups),
     divergence, out_of_bounds, unwritten_read, read_only_write, misaligned, threadgroup_memory."""
 
     defect: str
@@ -54,9 +86,9 @@ class _Launch(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """One buffer of a launch, with a uint8 per element where wanted.
+    """One buffer of a launch.
 
-    `initialised` tells which elements hold a value, None: all. `touched` gets READ and WRITTEN bits.
+    `initialised` marks the elements that hold a value, uint8; None means all. `touched` receives READ and WRITTEN bits.
     """
 
     name: str
@@ -99,7 +131,7 @@ def _traffic(buffer: _Buffer) -> Traffic:
 def run(
     library: Path, kernel: str, function: str, bindings: Sequence[Binding], grid: Size, threadgroup: Size
 ) -> LaunchReport:
-    """Run every thread of the grid. Raises KernelDefectError at the first defect."""
+    """Runs every thread of the grid. Raises KernelDefectError at the first defect."""
     buffers = (_Buffer * len(bindings))(*(_buffer(binding) for binding in bindings))
     launch = _Launch(
         grid=grid,

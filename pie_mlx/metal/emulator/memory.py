@@ -10,7 +10,7 @@ import numpy.typing as npt
 Array = npt.NDArray[Any]
 
 GUARD_BYTES = 1024
-"""Arrays closer together than this are copied apart, so that running off one does not land in the next."""
+"""Arrays closer together than this are copied apart, so that an overrun of one does not reach the next."""
 
 _NUMPY_TYPES: dict[mx.Dtype, type[np.generic]] = {
     mx.bool_: np.bool_,
@@ -29,7 +29,7 @@ _NUMPY_TYPES: dict[mx.Dtype, type[np.generic]] = {
 
 
 def host_view(array: mx.array) -> Array:
-    """The array's own memory; bfloat16 as uint16. A write to it is a write to the array."""
+    """The array's own memory; bfloat16 as uint16. Writes to it change the array."""
     raw = array.view(mx.uint16) if array.dtype == mx.bfloat16 else array
     return cast("Array", np.asarray(raw))
 
@@ -49,7 +49,7 @@ def device_array(memory: Array, dtype: mx.Dtype) -> mx.array:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Memory to run on, and where it came from if it had to be copied apart."""
+    """Memory to run on, and its origin if it had to be copied apart."""
 
     memory: Array
     origin: Array | None
@@ -73,9 +73,9 @@ def _crowded(memory: Array, others: list[Array]) -> bool:
 
 
 def place(arrays: list[Array], mutable: list[bool]) -> list[Placed]:
-    """Every array with a gap around it. Large arrays and distant ones stay where they are.
+    """Places every array with a gap around it. Large or distant arrays stay in place.
 
-    Raises ValueError for a mutable one whose rows are not contiguous: MLX hands a copy of it to a kernel.
+    Raises ValueError for a mutable array whose rows are not contiguous: MLX would give the kernel a copy of it.
     """
     placed: list[Placed] = []
     for index, memory in enumerate(arrays):

@@ -1,4 +1,4 @@
-"""MLX's own generated source, taken from what it prints while a function is traced."""
+"""MLX's own generated source, captured from its output while a function is traced."""
 
 # MLX's stubs leave variable arguments untyped.
 # pyright: reportUnknownMemberType=false
@@ -18,7 +18,7 @@ _OPENING = "Generated source code for `"
 
 @contextmanager
 def _standard_output_to(path: Path) -> Generator[None]:
-    """Send file descriptor 1 to a file: MLX prints from C++, below Python's sys.stdout."""
+    """Redirects file descriptor 1 to a file: MLX prints from C++, below Python's sys.stdout."""
     sys.stdout.flush()
     saved = os.dup(1)
     target = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -32,9 +32,9 @@ def _standard_output_to(path: Path) -> Generator[None]:
 
 
 def printed_sources(function: Callable[..., Any], arguments: Sequence[mx.array]) -> list[str]:
-    """The sources of every `verbose=True` kernel call that `function` makes, in order.
+    """The sources of all `verbose=True` kernel calls of `function`, in order.
 
-    Traced with `mx.export_function`, so no Metal device is needed and nothing is computed.
+    Traces with `mx.export_function`, so it needs no Metal device and computes nothing.
     """
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "printed"

@@ -11,7 +11,7 @@ TemplateValue = int | bool | mx.Dtype
 Template = Sequence[tuple[str, TemplateValue]]
 
 SMALL_BUFFER_ELEMENTS = 8
-"""Inputs below this size are bound in the constant address space."""
+"""Inputs with fewer elements are bound in the constant address space."""
 
 TYPE_NAMES: dict[mx.Dtype, str] = {
     mx.bool_: "bool",
@@ -50,12 +50,12 @@ ATTRIBUTES: tuple[tuple[str, str], ...] = (
     ("threads_per_simdgroup", "uint"),
     ("threads_per_threadgroup", "uint3"),
 )
-"""Thread attributes with their types, in the order in which they enter the signature."""
+"""Thread attributes with their types, in the order of the signature."""
 
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One array bound to a kernel: its name, element type, and for inputs the shape that decides how it is bound."""
+    """One array bound to a kernel: its name, element type and shape. The shape of an input decides how it is bound."""
 
     name: str
     dtype: mx.Dtype
@@ -78,7 +78,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One bound buffer of the signature. `part` is data, shape, strides, ndim or output."""
+    """One buffer in the signature. `part` is data, shape, strides, ndim or output."""
 
     name: str
     declaration: str
@@ -89,7 +89,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class GeneratedSource:
-    """What Metal's compiler would be given, and how to call it: `instance` names the instantiated function."""
+    """The source for Metal's compiler, and how to call it. `instance` names the instantiated function."""
 
     text: str
     function: str
@@ -99,7 +99,7 @@ class GeneratedSource:
 
 
 def type_name(dtype: mx.Dtype) -> str:
-    """Metal's name of an element type. Raises InvalidArgumentError for one without."""
+    """Metal's name for an element type. Raises InvalidArgumentError if there is none."""
     name = TYPE_NAMES.get(dtype)
     if name is None:
         raise InvalidArgumentError(
@@ -166,7 +166,7 @@ def generate_source(
     header: str = "",
     template: Template = (),
 ) -> GeneratedSource:
-    """The source of one specialisation of a kernel, equal to what MLX prints with `verbose=True`."""
+    """The source of one specialisation of a kernel, equal to MLX's output with `verbose=True`."""
     function = _function_name(name, template, inputs, outputs)
     parameters = [parameter for item in inputs for parameter in _input_parameters(item, body)]
     parameters += [_output_parameter(item) for item in outputs]

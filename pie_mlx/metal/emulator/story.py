@@ -1,4 +1,4 @@
-"""What an engine did to the pool's memory, in order: kernels, reads by MLX operations, beginnings and waits."""
+"""The story of a pool: kernels, reads by MLX operations, and the beginnings and waits of evaluations, in order."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +16,7 @@ Elements = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Touch:
-    """What an operation did to one array of the pool, which is known by its address."""
+    """What an operation did to one array of the pool, identified by its address."""
 
     address: int
     read: Elements
@@ -31,7 +31,7 @@ class Touch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Operation:
-    """A kernel or an MLX operation: arrays it takes and makes, by identity, and what it does to the pool."""
+    """A kernel or an MLX operation: the arrays it takes and makes, by identity, and its accesses to the pool."""
 
     name: str
     takes: frozenset[int]
@@ -44,7 +44,8 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """MLX encoded `operations`, numbers of the story. With `waits`, the host went on when those of `done` had ended."""
+    """MLX encoded `operations` (numbers in the story). With `waits`, the host continued once those in `done` had
+    ended."""
 
     operations: tuple[int, ...]
     done: tuple[int, ...] = ()
@@ -52,10 +53,10 @@ class Begun:
 
 @dataclass
 class Story:
-    """Operations in the order in which the engine built them, and when which of them began.
+    """Operations in the order in which the engine built them, and when they began.
 
-    An operation that is in no chain when others begin, since the step it belonged to was dropped, never runs.
-    `fences` answers the pool's last fences: what they depend on is what an evaluation begins.
+    An operation outside all chains when others begin, because its step was dropped, never runs. `fences` returns the
+    pool's last fences: an evaluation begins everything that they depend on.
     """
 
     fences: Callable[[], Iterable[mx.array]]
@@ -67,8 +68,8 @@ class Story:
     _written: set[int] = field(default_factory=set[int])
 
     def launched(self, access: Access) -> None:
-        """A kernel was built; as an emulator's `on_access`."""
-        self._kept += [*access.inputs.values(), *access.outputs]  # so that no other array gets the same identity
+        """Records that a kernel was built. For an emulator's `on_access`."""
+        self._kept += [*access.inputs.values(), *access.outputs]  # keeps identities unique
         touches = [
             _touch(array, access.touched[name]) for name, array in access.inputs.items() if name in access.touched
         ]
@@ -79,31 +80,31 @@ class Story:
     def read(
         self, name: str, arrays: Sequence[mx.array], elements: Sequence[Elements], made: Sequence[mx.array]
     ) -> None:
-        """An MLX operation reads these elements of the pool's arrays and makes others."""
+        """Records an MLX operation that reads these elements of the pool's arrays and makes others."""
         self._kept += made
         touches = tuple(
             Touch(_address(array), chosen.ravel(), np.zeros(chosen.size, np.bool_))
             for array, chosen in zip(arrays, elements, strict=True)
         )
         self._add(Operation(name, frozenset(map(id, arrays)), frozenset(map(id, made)), touches))
-        # MLX operations are in no chain: they are evaluated where they stand.
+        # MLX operations belong to no chain: they are evaluated at once.
         self._begin({len(self.operations) - 1})
 
     def begun(self) -> None:
-        """An evaluation began: all that the last fences depend on."""
+        """Records the start of an evaluation of everything that the last fences depend on."""
         self._begin(self._before(self.fences()))
 
     def waited(self, arrays: Iterable[mx.array]) -> None:
-        """An evaluation began, and the host waited for `arrays`."""
+        """Records the start of an evaluation, and that the host waited for `arrays`."""
         self.begun()
         self._wait(self._before(arrays))
 
     def synchronized(self) -> None:
-        """The host waited for everything that had begun."""
+        """Records that the host waited for everything that had begun."""
         self._wait(self._begun)
 
     def pool_operations(self) -> list[int]:
-        """Numbers of the operations that ran and touch memory which some operation writes in place."""
+        """Numbers of the operations that ran and touch memory that some operation writes in place."""
         return [
             number
             for number in sorted(self._begun)
@@ -119,7 +120,7 @@ class Story:
                     yield earlier, later
 
     def fence_edges(self) -> list[tuple[int, int]]:
-        """What an operation on the pool takes from another one: (its number, the array)."""
+        """The arrays that an operation on the pool takes from another one: (its number, the array)."""
         on_pool = set(self.pool_operations())
         return [
             (number, array)
@@ -129,7 +130,7 @@ class Story:
         ]
 
     def without(self, number: int, array: int) -> "Story":
-        """The story as if an operation did not take an array."""
+        """The story without one of an operation's inputs."""
         operation = self.operations[number]
         operations = [*self.operations]
         operations[number] = replace(operation, takes=operation.takes - {array})

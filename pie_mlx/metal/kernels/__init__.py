@@ -1,1 +1,1 @@
-"""The Metal kernels: each a `.metal` file, its launcher, and the same in MLX operations."""
+"""The Metal kernels: for each a `.metal` file, its launcher, and a reference in `references/`."""

@@ -1,4 +1,4 @@
-"""The ragged query rows of a step: which context each belongs to and which keys it sees."""
+"""The ragged query rows of a step: the context of each row, and the keys that it sees."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class AttentionRows:
 
 
 def window_bounds(row_seq: Sequence[int], rows_per_window: int) -> tuple[list[int], list[int]]:
-    """First row and length of the runs of one context, cut at `rows_per_window`."""
+    """First row and length of each window: runs of one context, cut at `rows_per_window`."""
     first: list[int] = []
     rows: list[int] = []
     for index, context in enumerate(row_seq):
@@ -46,7 +46,7 @@ def window_bounds(row_seq: Sequence[int], rows_per_window: int) -> tuple[list[in
 
 
 def padded_tables(tables: Sequence[Sequence[int]]) -> mx.array:
-    """Page tables as lines of equal length, int32 [contexts, max pages]; at least a whole small buffer."""
+    """Block tables as lines of equal length, int32 [contexts, max pages], padded to a small buffer."""
     width = max(-(-SMALLEST_BUFFER // len(tables)), *(len(table) for table in tables))
     lines = np.zeros((len(tables), width), dtype=np.int32)
     for line, table in enumerate(tables):
@@ -55,7 +55,7 @@ def padded_tables(tables: Sequence[Sequence[int]]) -> mx.array:
 
 
 def packed_masks(masks: Sequence[np.ndarray], longest: int) -> mx.array:
-    """Boolean key masks (shorter ones end in false) as words, uint32 [masks, words]; at least a whole small buffer."""
+    """Boolean key masks as words, uint32 [masks, words], padded to a small buffer. Shorter masks end in False."""
     words = max(-(-longest // 32), -(-SMALLEST_BUFFER // max(1, len(masks))))
     dense = np.zeros((len(masks), words * 32), dtype=np.uint8)
     for line, mask in enumerate(masks):
@@ -71,7 +71,7 @@ def attention_rows(
     masks: Sequence[np.ndarray | None] | None = None,
     rows_per_window: int = 1,
 ) -> AttentionRows:
-    """Build the rows from plain values; `masks` gives a row's boolean mask over keys, or None.
+    """Builds the rows from plain values. `masks` has a boolean mask over keys for each row, or None.
 
     Raises InvalidArgumentError for lengths that differ or a table index out of range.
     """

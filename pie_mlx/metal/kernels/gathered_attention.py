@@ -1,4 +1,5 @@
-"""Attention of long chunks: the context's pages gathered, then MLX's own attention, which has tuned matrix kernels."""
+"""Attention of long chunks: gathers the context's pages, then uses MLX's own attention with its tuned matrix
+kernels."""
 
 from functools import lru_cache
 from typing import Any, cast
@@ -12,7 +13,7 @@ from pie_mlx.metal.kernels.paged_attention import AttentionOptions
 from pie_mlx.metal.launcher import KernelLauncher
 
 _MASKS = 4
-"""Kept masks: all layers of a step have one or two."""
+"""Masks to cache: the layers of a step need one or two."""
 
 
 def gathered_attention(
@@ -27,7 +28,8 @@ def gathered_attention(
 ) -> tuple[mx.array, mx.array]:
     """Causal attention of the last rows of one context, whose `length` keys lie in `pages`, in order.
 
-    queries: [rows, query heads, key size]; answers [rows, query heads, value size] and the next fence. Takes no cap.
+    queries: [rows, query heads, key size]. Returns [rows, query heads, value size] and the next fence. Does not support
+    a cap.
     """
     valid = [min(k_pool.shape[1], length - index * k_pool.shape[1]) for index in range(len(pages))]
     keys, values, done = page_gather(launcher, k_pool, v_pool, pages, valid, fence)

@@ -1,4 +1,4 @@
-"""Pools of 8- and 4-bit codes: their layout, and the launcher that quantises new rows into one."""
+"""Pools of 8- and 4-bit codes: their layout, and the launcher that quantises new rows."""
 
 # MLX's stubs leave variable arguments untyped.
 # pyright: reportUnknownMemberType=false
@@ -21,14 +21,14 @@ class Quantisation:
     group_size: int
 
     def check(self, kernel: str, head_size: int) -> None:
-        """Raise InvalidArgumentError for a layout the kernels do not read."""
+        """Raises InvalidArgumentError for a layout that the kernels cannot read."""
         require(self.bits in (4, 8), kernel, f"{self.bits}-bit pages", "use 4 or 8 bits")
         require(self.group_size in (32, 64), kernel, f"groups of {self.group_size}", "use 32 or 64")
         divides = head_size % self.group_size == 0
         require(divides, kernel, f"groups of {self.group_size} do not divide the head size {head_size}")
 
     def bytes_per_element(self, dtype: mx.Dtype) -> float:
-        """Memory of an element with its share of scale and bias."""
+        """Bytes of an element, with its share of scale and bias."""
         return self.bits / 8 + 2 * dtype.size / self.group_size
 
 
@@ -47,7 +47,7 @@ class QuantisedPool:
         return self.codes.shape[3] * 32 // self.quantisation.bits
 
     def dense(self) -> mx.array:
-        """The elements the codes stand for, float32 [pages, page size, heads, head size]."""
+        """The decoded elements, float32 [pages, page size, heads, head size]."""
         kind = self.quantisation
         scales, biases = self.scales.astype(mx.float32), self.biases.astype(mx.float32)
         return mx.dequantize(self.codes, scales, biases, group_size=kind.group_size, bits=kind.bits)
@@ -69,9 +69,9 @@ def empty_quantised_pool(
 def kv_write_quantised(
     launcher: KernelLauncher, rows: mx.array, pool: QuantisedPool, slots: mx.array, fence: mx.array
 ) -> mx.array:
-    """Quantise rows [tokens, heads, head size] into their slots (int32 [tokens or more], -1 for padding).
+    """Quantises rows [tokens, heads, head size] into their slots (int32 [tokens or more], -1 for padding).
 
-    Mutates the pool; answers the next fence. Raises InvalidArgumentError for shapes or types the kernel does not take.
+    Mutates the pool and returns the next fence. Raises InvalidArgumentError for unsupported shapes or types.
     """
     name, kind = "kv_write_quantised", pool.quantisation
     require_float(name, rows.dtype)

@@ -1,4 +1,4 @@
-"""New keys and values into the pool's pages, in place."""
+"""Writes new keys and values into the pool's pages, in place."""
 
 import mlx.core as mx
 
@@ -17,10 +17,10 @@ def kv_write(
     slots: mx.array,
     fence: mx.array,
 ) -> mx.array:
-    """Write k_new [tokens, heads, key size] and v_new into the pools [pages, page size, heads, size].
+    """Writes k_new [tokens, heads, key size] and v_new into the pools [pages, page size, heads, size].
 
     slots: int32 [tokens or more], page * page size + offset, -1 for padding; fence: int32 [1] of the last kernel on
-    these pools. Mutates both pools; answers the next fence. Raises InvalidArgumentError for shapes or types that
+    these pools. Mutates both pools and returns the next fence. Raises InvalidArgumentError for shapes or types that
     differ.
     """
     require_float("kv_write", k_new.dtype)

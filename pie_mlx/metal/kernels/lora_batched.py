@@ -1,4 +1,4 @@
-"""Low-rank additions, every row with its own adapter slot, in one launch."""
+"""Low-rank additions in one launch, each row with its own adapter slot."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,8 @@ MAX_RANK = 64
 
 
 def adapter_segments(slots: Sequence[int]) -> tuple[list[list[int]], list[int]]:
-    """Rows grouped by adapter slot, at most SEGMENT_ROWS together (padded with -1), and the slot of every group."""
+    """Groups rows by adapter slot, at most SEGMENT_ROWS together (padded with -1). Returns the groups and their
+    slots."""
     rows: list[list[int]] = []
     owners: list[int] = []
     for slot in sorted(set(slots)):
@@ -29,7 +30,7 @@ def adapter_segments(slots: Sequence[int]) -> tuple[list[list[int]], list[int]]:
 
 @dataclass(frozen=True, slots=True)
 class RowGroups:
-    """What every launch of one forward pass shares: the slots of its rows, and those rows grouped by slot."""
+    """Shared by all launches of one forward pass: the slots of its rows, and the rows grouped by slot."""
 
     slots: Sequence[int]
     rows: mx.array
@@ -37,13 +38,13 @@ class RowGroups:
 
 
 def group_rows(slots: Sequence[int]) -> RowGroups:
-    """The groups of rows with these adapter slots."""
+    """Groups rows by these adapter slots."""
     rows, owners = adapter_segments(slots)
     return RowGroups(slots, mx.array(rows, dtype=mx.int32), padded(owners))
 
 
 def takes_rank(rank: int) -> bool:
-    """Whether the kernel can multiply matrices of this rank."""
+    """Whether the kernel supports this rank."""
     return 1 <= rank <= MAX_RANK and rank & (rank - 1) == 0
 
 
@@ -55,7 +56,7 @@ def _check(rows: mx.array, a_stack: mx.array, b_stack: mx.array, slots: Sequence
     require(b_stack.shape[:2] == (adapters, rank), name, f"stacks {a_stack.shape} and {b_stack.shape} differ")
     require(takes_rank(rank), name, f"rank {rank}", f"pad adapters with zeros to a power of two up to {MAX_RANK}")
     require(len(slots) == rows.shape[0], name, f"{len(slots)} slots for {rows.shape[0]} rows")
-    require(all(0 <= slot < adapters for slot in slots), name, f"a slot outside 0..{adapters - 1}")
+    require(all(0 <= slot < adapters for slot in slots), name, f"a slot is outside 0..{adapters - 1}")
 
 
 def lora_batched(
@@ -66,10 +67,10 @@ def lora_batched(
     adapter_scale: mx.array,
     groups: RowGroups,
 ) -> mx.array:
-    """rows [tokens, in] times A and B of every row's slot, times its scale: [tokens, out].
+    """rows [tokens, in] times A and B of each row's slot, times its scale: [tokens, out].
 
-    a_stack [adapters, in, rank], b_stack [adapters, rank, out], adapter_scale float32 [adapters or more]; slot 0 adds
-    nothing. Raises InvalidArgumentError for shapes that do not fit or a rank that is no power of two up to 64.
+    a_stack [adapters, in, rank], b_stack [adapters, rank, out], adapter_scale float32 [adapters or more]. Slot 0 adds
+    nothing. Raises InvalidArgumentError for shapes that do not match, or a rank that is not a power of two up to 64.
     """
     _check(rows, a_stack, b_stack, groups.slots)
     width, rank, out = a_stack.shape[1], a_stack.shape[2], b_stack.shape[2]

@@ -1,6 +1,6 @@
-"""Whole pages on the move: copies inside a pool (copy on write), out of it (spill) and into it (restore).
+"""Moves whole pages: copies inside a pool (copy-on-write), out of it (spill) and into it (restore).
 
-Pools are any pair of arrays [pages, page size, ...] of one element type: keys and values, or their codes, scales or
+A pool is any pair of arrays [pages, page size, ...] of one element type: keys and values, or their codes, scales or
 biases.
 """
 
@@ -21,7 +21,7 @@ def _row(pool: mx.array) -> int:
 def _geometry(
     name: str, k_pool: mx.array, v_pool: mx.array, pages: Sequence[int], rows: Sequence[int]
 ) -> tuple[dict[str, int | mx.Dtype], int, int]:
-    """Template, threads along x, threadgroup size; after the checks every move shares."""
+    """Template, threads along x, and threadgroup size. Checks what all moves require."""
     page_size = k_pool.shape[1]
     require(k_pool.shape[:2] == v_pool.shape[:2], name, f"pools {k_pool.shape} and {v_pool.shape} differ in pages")
     require(k_pool.dtype == v_pool.dtype, name, f"pools of {k_pool.dtype} and {v_pool.dtype}")
@@ -44,9 +44,10 @@ def page_copy(
     rows: Sequence[int],
     fence: mx.array,
 ) -> mx.array:
-    """Copy the first rows[i] slots of page sources[i] to page targets[i]. Mutates the pools; answers the next fence.
+    """Copies the first rows[i] slots of page sources[i] to page targets[i]. Mutates the pools and returns the next
+    fence.
 
-    Raises InvalidArgumentError for pages out of range, targets named twice, or a page both read and written.
+    Raises InvalidArgumentError for pages out of range, repeated targets, or a page that is both read and written.
     """
     template, width, threads = _geometry("page_copy", k_pool, v_pool, [*sources, *targets], [*rows, *rows])
     require(len(sources) == len(targets), "page_copy", f"{len(sources)} sources for {len(targets)} targets")
@@ -78,7 +79,7 @@ def page_gather(
     rows: Sequence[int],
     fence: mx.array,
 ) -> tuple[mx.array, mx.array, mx.array]:
-    """Copies of pages, [count, page size, ...] for K and V, zero past rows[i]; and the next fence."""
+    """Copies of pages, [count, page size, ...] for K and V, zero after rows[i]; and the next fence."""
     template, width, threads = _geometry("page_gather", k_pool, v_pool, pages, rows)
     keys, values, done = launcher.launch(
         "page_gather",
@@ -111,7 +112,7 @@ def page_scatter(
     rows: Sequence[int],
     fence: mx.array,
 ) -> mx.array:
-    """Write the first rows[i] slots of k_pages[i], v_pages[i] to page pages[i]. Mutates the pools."""
+    """Writes the first rows[i] slots of k_pages[i], v_pages[i] to page pages[i]. Mutates the pools."""
     template, width, threads = _geometry("page_scatter", k_pool, v_pool, pages, rows)
     require(len(set(pages)) == len(pages), "page_scatter", "a page is the target of two writes")
     shapes = (k_pages.shape, v_pages.shape)

@@ -1,4 +1,4 @@
-"""Attention over pages: decode, verification windows and tree drafts in one kernel, and the merge of its parts."""
+"""Attention over pages: decode, verification windows and tree drafts in one kernel, plus the merge of its parts."""
 
 # MLX's stubs leave variable arguments untyped.
 # pyright: reportUnknownMemberType=false
@@ -19,21 +19,21 @@ from pie_mlx.metal.kernels.requirements import (
 from pie_mlx.metal.launcher import KernelLauncher, Outputs
 
 PARTITION = 512
-"""Keys of one part. Fixed: a part must not depend on what else is in the batch."""
+"""Keys per part. Fixed, so that other rows of the batch cannot change a result."""
 HEADS_PER_SIMD = 8
 MAX_VECTORS = 64
 KEY_GROUPS = 4
 MAX_SIMDS = 8
 
 Pool = mx.array | QuantisedPool
-"""Keys or values of one layer: [pages, page size, heads, size], or codes."""
+"""Keys or values of one layer: [pages, page size, heads, size], or quantised."""
 
 
 @dataclass(frozen=True, slots=True)
 class AttentionOptions:
-    """What a layer asks of attention. `scale` multiplies the scores, then `cap * tanh(score / cap)`, then masks.
+    """A layer's attention parameters. `scale` multiplies the scores; then `cap * tanh(score / cap)`, then masks.
 
-    `window`: keys a row sees at most, 0 for all; `cap`: 0 for none; `sinks`: float32 [query heads] or None.
+    `window`: most keys that a row sees, 0 for all. `cap`: 0 for none. `sinks`: float32 [query heads] or None.
     """
 
     scale: float
@@ -44,7 +44,7 @@ class AttentionOptions:
 
 @dataclass(frozen=True, slots=True)
 class PoolShape:
-    """The sizes a kernel is specialised for."""
+    """The sizes that a kernel is specialised for."""
 
     page_size: int
     heads: int
@@ -53,7 +53,7 @@ class PoolShape:
 
 
 def pool_shape(k_pool: Pool, v_pool: Pool) -> PoolShape:
-    """Sizes of a pair of pools. Raises InvalidArgumentError when they do not belong together."""
+    """Sizes of a pair of pools. Raises InvalidArgumentError if they do not match."""
     keys = k_pool.codes.shape[:3] if isinstance(k_pool, QuantisedPool) else k_pool.shape[:3]
     values = v_pool.codes.shape[:3] if isinstance(v_pool, QuantisedPool) else v_pool.shape[:3]
     same_kind = isinstance(k_pool, QuantisedPool) == isinstance(v_pool, QuantisedPool)
@@ -66,7 +66,7 @@ def _head_size(pool: Pool) -> int:
 
 
 def pool_inputs(k_pool: Pool, v_pool: Pool, dtype: mx.Dtype) -> dict[str, mx.array]:
-    """The six arrays of a pair of pools, placeholders where pages are not quantised."""
+    """The six arrays of a pair of pools, with placeholders if pages are not quantised."""
     none = placeholder(dtype)
     named: dict[str, mx.array] = {}
     for letter, pool in (("k", k_pool), ("v", v_pool)):
@@ -96,7 +96,7 @@ def attention_inputs(
     options: AttentionOptions,
     fence: mx.array,
 ) -> dict[str, mx.array]:
-    """What both attention kernels read."""
+    """The inputs of both attention kernels."""
     return {
         "queries": queries,
         "tables": rows.tables,
@@ -111,7 +111,7 @@ def attention_inputs(
 
 
 def pool_template(k_pool: Pool, shape: PoolShape, options: AttentionOptions, rows: AttentionRows) -> dict[str, int]:
-    """Template arguments that both attention kernels have."""
+    """The template arguments of both attention kernels."""
     kind = k_pool.quantisation if isinstance(k_pool, QuantisedPool) else None
     return {
         "DK": shape.key_size,
@@ -128,7 +128,7 @@ def pool_template(k_pool: Pool, shape: PoolShape, options: AttentionOptions, row
 
 
 def check_attention(name: str, queries: mx.array, shape: PoolShape, options: AttentionOptions) -> int:
-    """Query heads per KV head. Raises InvalidArgumentError for what the kernels cannot do."""
+    """Query heads per KV head. Raises InvalidArgumentError for what the kernels do not support."""
     require_float(name, queries.dtype)
     require(queries.shape[2] == shape.key_size, name, f"queries of {queries.shape[2]} for keys of {shape.key_size}")
     group, rest = divmod(queries.shape[1], shape.heads)
@@ -163,7 +163,7 @@ class Split:
 
 
 def split_threadgroup(group: int, rows_per_window: int, shape: PoolShape, element_bytes: int) -> Split:
-    """The division for windows of `rows_per_window` rows. Raises InvalidArgumentError when it does not fit."""
+    """The split for windows of `rows_per_window` rows. Raises InvalidArgumentError if it does not fit."""
     vectors = group * rows_per_window
     require(
         vectors <= 2 * MAX_VECTORS, "paged_attention", f"{vectors} query vectors per window", "fewer rows per window"
@@ -187,8 +187,8 @@ def paged_attention(
     """Attention of every row over its context's pages.
 
     queries: [rows, query heads, key size]; pools: [pages, page size, heads, size] of the same type, or codes; fence:
-    int32 [1] of the last kernel on the pools. Answers [rows, query heads, value size] and the next fence. A row that
-    sees no key gets zeros. Raises InvalidArgumentError for what the kernel does not take.
+    int32 [1] of the last kernel on the pools. Returns [rows, query heads, value size] and the next fence. A row that
+    sees no key gets zeros. Raises InvalidArgumentError for unsupported inputs.
     """
     shape = pool_shape(k_pool, v_pool)
     group = check_attention("paged_attention", queries, shape, options)
@@ -218,7 +218,7 @@ def paged_attention(
 
 
 def _outputs(rows: int, queries: mx.array, parts: int, value_size: int) -> Outputs:
-    """Shapes and types: the result itself when there is one part, else float32 parts with their peaks and sums."""
+    """Shapes and types: the result itself if there is one part, else float32 parts with their peaks and sums."""
     lines = (rows, queries.shape[1], parts)
     if parts == 1:
         result, side = ((*lines[:2], value_size), queries.dtype), ((1,), mx.float32)
@@ -236,7 +236,7 @@ def _merge(
     options: AttentionOptions,
     dtype: mx.Dtype,
 ) -> mx.array:
-    """The parts [rows, query heads, parts, value size] as one result [rows, query heads, value size]."""
+    """Merges the parts [rows, query heads, parts, value size] into one result [rows, query heads, value size]."""
     count, heads, _, size = partial.shape
     (merged,) = launcher.launch(
         "attention_merge",

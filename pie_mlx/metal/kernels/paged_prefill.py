@@ -1,4 +1,4 @@
-"""Attention of chunks over pages, in tiles with matrix products."""
+"""Attention of chunks over pages, computed in tiles with matrix products."""
 
 import mlx.core as mx
 
@@ -22,7 +22,7 @@ def tile_bytes(shape: PoolShape, element_bytes: int, query_rows: int, keys: int)
 
 
 def tile_size(shape: PoolShape, element_bytes: int) -> tuple[int, int]:
-    """Query rows and keys of a tile: the largest that fit the threadgroup memory. Raises InvalidArgumentError."""
+    """Query rows and keys of the largest tile that fits the threadgroup memory. Raises InvalidArgumentError."""
     sizes = [(rows, keys) for rows in (32, 16, 8) for keys in (32, 16, 8)]
     fitting = [size for size in sizes if tile_bytes(shape, element_bytes, *size) <= THREADGROUP_MEMORY_BYTES]
     require(bool(fitting), "paged_prefill", f"no tile of heads {shape} fits the threadgroup memory")
@@ -38,9 +38,9 @@ def paged_prefill(
     options: AttentionOptions,
     fence: mx.array,
 ) -> tuple[mx.array, mx.array]:
-    """As `paged_attention`, for windows of up to `tile_size(...)[0]` rows (`rows.rows_per_window`).
+    """Like `paged_attention`, for windows of up to `tile_size(...)[0]` rows (`rows.rows_per_window`).
 
-    Raises InvalidArgumentError for head sizes that are no multiples of 8 and windows too long for a tile.
+    Raises InvalidArgumentError for head sizes that are not multiples of 8, and for windows too long for a tile.
     """
     name = "paged_prefill"
     shape = pool_shape(k_pool, v_pool)

@@ -13,26 +13,27 @@ from pie_mlx.metal.emulator.launch import THREADGROUP_MEMORY_BYTES
 
 FLOAT_TYPES = (mx.float16, mx.bfloat16, mx.float32)
 SMALLEST_BUFFER = 8
-"""Arrays below this many elements lie in another address space; helpers that take pointers need at least as many."""
+"""MLX puts arrays with fewer elements into another address space; helpers that take pointers need at least this
+many."""
 
 
 def require(condition: bool, kernel: str, reason: str, hint: str = "") -> None:
-    """Raise InvalidArgumentError `kernel: reason` unless the condition holds."""
+    """Raises InvalidArgumentError `kernel: reason` unless the condition holds."""
     if not condition:
         raise InvalidArgumentError(f"{kernel}: {reason}", hint=hint)
 
 
 def require_float(kernel: str, dtype: mx.Dtype) -> None:
-    """Raise InvalidArgumentError unless pages of this type are supported."""
+    """Raises InvalidArgumentError unless pages of this type are supported."""
     require(dtype in FLOAT_TYPES, kernel, f"no kernel for {dtype}", "use float16, bfloat16 or float32")
 
 
 def require_threadgroup_memory(kernel: str, bytes_used: int) -> None:
-    """Raise InvalidArgumentError when a threadgroup would need more memory than any Apple GPU has."""
+    """Raises InvalidArgumentError if a threadgroup needs more memory than any Apple GPU has."""
     require(
         bytes_used <= THREADGROUP_MEMORY_BYTES,
         kernel,
-        f"{bytes_used} bytes of threadgroup memory, {THREADGROUP_MEMORY_BYTES} are there",
+        f"{bytes_used} bytes of threadgroup memory, {THREADGROUP_MEMORY_BYTES} are available",
         "use a smaller tile, or MLX operations",
     )
 
@@ -43,13 +44,13 @@ def round_up(value: int, multiple: int) -> int:
 
 
 def padded(values: Sequence[int], fill: int = 0) -> mx.array:
-    """Integers as int32, filled up to a whole small buffer: one specialisation serves every batch size."""
+    """Integers as int32, padded to a small buffer: one specialisation serves every batch size."""
     missing = SMALLEST_BUFFER - len(values)
     return mx.array([*values, *([fill] * missing)], dtype=mx.int32)
 
 
 def at_least(array: mx.array, fill: int = 0) -> mx.array:
-    """A one-dimensional array, filled up to a whole small buffer if it is shorter."""
+    """A one-dimensional array, padded to a small buffer if shorter."""
     missing = SMALLEST_BUFFER - array.size
     if missing <= 0:
         return array
@@ -58,7 +59,7 @@ def at_least(array: mx.array, fill: int = 0) -> mx.array:
 
 @cache
 def placeholder(dtype: mx.Dtype) -> mx.array:
-    """What is bound in place of an input that a specialisation does not use."""
+    """The array bound for an input that a specialisation does not use."""
     array = mx.zeros((SMALLEST_BUFFER,), dtype)
     mx.eval(array)
     return array

@@ -1,4 +1,4 @@
-"""One token per row of logits, every row with its own sampler, without sorting the vocabulary."""
+"""Draws one token per row of logits, each row with its own sampler, without sorting the vocabulary."""
 
 # MLX's stubs leave variable arguments untyped.
 # pyright: reportUnknownMemberType=false
@@ -29,12 +29,12 @@ class SamplerRows:
 
 
 def sample_rows(launcher: KernelLauncher, logits: mx.array, rows: SamplerRows) -> tuple[mx.array, mx.array]:
-    """Tokens uint32 [rows] and their log-probabilities float32 [rows] in the plain logits, from logits float32
-    [rows, vocabulary].
+    """Draws tokens uint32 [rows] from logits float32 [rows, vocabulary]. Also returns their log-probabilities float32
+    [rows] in the plain logits.
 
-    Filters act as rules L1 and L2 say: mask, temperature, softmax, top-k and top-p on one order, min-p; the draw
-    takes the first kept id whose running probability exceeds uniform x kept. A row without an allowed token gets
-    0xFFFFFFFF. Raises InvalidArgumentError for shapes that do not fit.
+    Filters follow rules L1 and L2: mask, temperature, softmax, top-k and top-p on one order, min-p. The draw takes the
+    first kept id whose running probability exceeds uniform x kept. A row without an allowed token gets 0xFFFFFFFF.
+    Raises InvalidArgumentError for shapes that do not match.
     """
     count = logits.shape[0]
     columns = (rows.temperature, rows.top_k, rows.top_p, rows.min_p, rows.uniform)

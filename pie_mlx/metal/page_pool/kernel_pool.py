@@ -1,4 +1,4 @@
-"""The page pool whose memory only kernels touch: written in place through an input, ordered by fences."""
+"""The page pool for kernels: written in place through an input, ordered by fences."""
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
@@ -20,11 +20,11 @@ KeysAndValues = tuple[mx.array, mx.array]
 NEEDED = ("kv_write", "paged_attention", "attention_merge", "page_copy", "page_gather", "page_scatter")
 LARGEST_HEAD = 256
 PAGES_AT_ONCE = 64
-"""Read by one evaluation: its copies of them take memory just when that is short."""
+"""Most pages read in one evaluation: its copies need memory just when memory is short."""
 
 
 def kernels_carry(launcher: KernelLauncher, shapes: Sequence[LayerShape], page_size: int) -> bool:
-    """Whether the launcher runs every kernel the page path needs, and they take these sizes."""
+    """Whether the launcher has every kernel that the page path needs, and these support the sizes."""
     sizes = [size for shape in shapes for size in (shape.key_dim, shape.value_dim)]
     return (
         all(launcher.runs(kernel) for kernel in NEEDED)
@@ -46,8 +46,8 @@ class LayerPages:
 class KernelPool(KvPool):
     """A KvPool for kernels.
 
-    Every kernel on a layer takes the fence of the one before it, readers included, so that nothing need be evaluated
-    between steps. `arrays()` are the fences: a write runs when its fence is evaluated. MLX operations never write here.
+    Every kernel on a layer takes the fence of the previous one, readers included, so nothing needs evaluation between
+    steps. `arrays()` are the fences: evaluating a fence runs its write. MLX operations never write here.
     """
 
     ordered = True
@@ -66,11 +66,11 @@ class KernelPool(KvPool):
 
     @property
     def takes_segments(self) -> bool:
-        """Fences order what begins, in whatever step."""
+        """True: fences order all work, across steps too."""
         return True
 
     def gathers(self, rows: int) -> bool:
-        """Only for MLX's own attention of long chunks."""
+        """True only for long chunks, which MLX's own attention computes."""
         return rows >= self.launcher.gather_rows
 
     def arrays(self) -> list[mx.array]:
@@ -78,10 +78,10 @@ class KernelPool(KvPool):
         return [layer.fence for layer in self.layers]
 
     def revision(self, layers: range) -> Callable[[], None]:
-        """Comes back to the fences that `layers` have now: kernels that are in no chain then never run.
+        """Returns a function that restores the present fences of `layers`. Kernels outside the chains then never run.
 
-        It waits for those that have begun: nothing would order them and what follows on the older fences. Raises what
-        they failed with.
+        It waits for kernels that have begun, because nothing would order them with later ones on the older fences.
+        Raises their errors.
         """
         fences = [(self.layers[layer], self.layers[layer].fence) for layer in layers]
 
@@ -93,25 +93,25 @@ class KernelPool(KvPool):
         return restore
 
     def recover(self) -> None:
-        """Begin new chains: a fence of the failed step would fail in every step behind it."""
-        with suppress(RuntimeError):  # the step says once more that it failed
+        """Begins new chains: a fence of the failed step would fail in every later step."""
+        with suppress(RuntimeError):  # the failed step raises again
             mx.synchronize()
         for layer in self.layers:
             layer.fence = first_fence()
 
     def await_release(self) -> None:
-        """Nothing: kernels write to arrays whoever holds them."""
+        """Does nothing: kernels write to arrays even while MLX holds them."""
 
     def suspects(self, error: Exception) -> frozenset[str]:
-        """Kernels that were launched and may be what failed with `error`."""
+        """Launched kernels that may have caused `error`."""
         return suspects(error, self.launcher.launched)
 
     def without(self, kernels: Collection[str]) -> KvPool:
-        """The pool that goes on with the same pages, and none of these kernels: this, or one of MLX operations."""
+        """A pool over the same pages without these kernels: this one, or one of MLX operations."""
         self.launcher = self.launcher.without(kernels)
         if kernels_carry(self.launcher, self.shapes, self.page_size):
             return self
-        self.layers.clear()  # a view of an array that is written to would have MLX copy the array
+        self.layers.clear()  # with a view left, MLX would copy the array at a write
         held = KvPool.arrays(self)
         self._keys, self._values = list[mx.array](), list[mx.array]()
         return KvPool(self.shapes, pages=self.pages, page_size=self.page_size, dtype=self.dtype, arrays=held)
@@ -153,7 +153,7 @@ class KernelPool(KvPool):
         return [(self._paged(keys.flatten(0, 1)), self._paged(values.flatten(0, 1))) for keys, values in taken]
 
     def write_pages(self, pages: Sequence[int], content: Sequence[tuple[HostPages, HostPages]]) -> None:
-        """Store what `read_pages` answered in `pages`, which may be other ones."""
+        """Stores what `read_pages` returned in `pages`, which may be other pages."""
         size = (-1, self.page_size)
         for layer, (keys, values) in enumerate(content):
             new = [mx.unflatten(self._rows_of(array), 0, size) for array in (keys, values)]
@@ -162,7 +162,7 @@ class KernelPool(KvPool):
         evaluate(self.arrays())
 
     def copy_pages(self, copies: Sequence[tuple[int, int, int]]) -> None:
-        """Copy the first `rows` slots of page `source` to page `target` for each (source, target, rows), in order."""
+        """Copies the first `rows` slots of page `source` to page `target` for each (source, target, rows), in order."""
         for part in independent_copies(copies):
             sources, targets, rows = (list(column) for column in zip(*part, strict=True))
             for layer in self.layers:
@@ -186,7 +186,8 @@ class KernelPool(KvPool):
         own.fence = page_scatter(self.launcher, keys, values, own.keys, own.values, pages, whole, own.fence)
 
     def _between_kernels(self, layer: int, read: Callable[[], KeysAndValues]) -> KeysAndValues:
-        """A read by MLX operations, which no fence orders: after the kernels so far, and done before the next."""
+        """Reads with MLX operations, which no fence orders: after all kernels so far, and finished before the next
+        one."""
         evaluate(self.layers[layer].fence)
         taken = read()
         evaluate(taken)
@@ -199,7 +200,7 @@ def _batched(pages: mx.array, shape: tuple[int, ...]) -> mx.array:
 
 
 def independent_copies(copies: Sequence[tuple[int, int, int]]) -> list[list[tuple[int, int, int]]]:
-    """The copies in order, cut so that within a part no page is written twice, or both read and written."""
+    """Divides the copies, in order, so that within a part no page is written twice or both read and written."""
     parts: list[list[tuple[int, int, int]]] = []
     read: set[int] = set()
     written: set[int] = set()

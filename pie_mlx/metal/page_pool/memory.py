@@ -1,4 +1,4 @@
-"""A page pool together with what is kept of its rows from step to step."""
+"""A page pool, and the row batches that are kept from step to step."""
 
 import logging
 from collections.abc import Callable
@@ -15,7 +15,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class PageMemory:
-    """What attention plans are built over. Evaluate `arrays()` at the end of every step."""
+    """The memory under attention plans. Evaluate `arrays()` at the end of every step."""
 
     pool: KvPool
     batches: RowBatches = field(init=False)
@@ -24,22 +24,21 @@ class PageMemory:
         self.batches = self.pool.batches()
 
     def arrays(self) -> list[mx.array]:
-        """Every array a step may write."""
+        """Every array that a step may write."""
         return self.pool.arrays() + self.batches.arrays()
 
     def revision(self, layers: range) -> "Revision":
-        """What the arrays of `layers` are now, to come back to."""
+        """Records the present arrays of `layers`, to restore them later."""
         return Revision(self.pool.revision(layers), [(array, array[...]) for array in self.batches.arrays(layers)])
 
     def recover(self) -> None:
-        """A step has failed while it was computed: forget what of it waits to be written."""
+        """Drops pending writes of a step that failed while it was computed."""
         self.pool.recover()
 
     def mend(self, error: Exception) -> bool:
-        """Whether what failed with `error` is worth a second time.
+        """Returns whether to retry what failed with `error`.
 
-        Kernels that may be to blame are not used any more, and one line of the log says so. What was computed before
-        stays in the pages.
+        Disables the kernels that may have caused it, and logs one line. The pages keep what was computed before.
         """
         condemned = self.pool.suspects(error)
         if not condemned and not passes(error):
@@ -55,16 +54,16 @@ class PageMemory:
 
 @dataclass(slots=True)
 class Revision:
-    """Arrays of a memory as they were, while a step that may never be computed is built over them.
+    """The earlier arrays of a memory, kept while a step is built that may never be computed.
 
-    Let go of it before that step is evaluated: what is still held cannot be written in place.
+    Release it before that step is evaluated: arrays that are still held cannot be written in place.
     """
 
     _restore_pool: Callable[[], None]
     _rows: list[tuple[mx.array, mx.array]]
 
     def restore(self) -> None:
-        """Forget what was built since."""
+        """Discards what was built since."""
         self._restore_pool()
         for array, before in self._rows:
             array[...] = before

@@ -15,12 +15,12 @@ from pie_mlx.metal.numerics import Numerics
 from pie_mlx.metal.page_pool.storage import SlotMajor, Storage
 
 HostPages = npt.NDArray[Any]
-"""K or V of some pages on the host, [pages, page_size, kv_heads, head_dim]; bfloat16 as its uint16 bits."""
+"""K or V of some pages on the host, [pages, page_size, kv_heads, head_dim]; bfloat16 as uint16 bits."""
 
 
 @dataclass(frozen=True, slots=True)
 class LayerShape:
-    """What one layer stores per slot: `kv_heads` keys of `key_dim` and as many values of `value_dim` elements."""
+    """What one layer stores per slot: `kv_heads` keys of `key_dim` elements and as many values of `value_dim`."""
 
     kv_heads: int
     key_dim: int
@@ -37,7 +37,7 @@ def page_bytes(shapes: Sequence[LayerShape], page_size: int, dtype: mx.Dtype) ->
 
 
 def pages_for_budget(shapes: Sequence[LayerShape], page_size: int, dtype: mx.Dtype, budget_bytes: int) -> int:
-    """How many pages fit. Raises OutOfPagesError, with the numbers, when not even one does."""
+    """How many pages fit. Raises OutOfPagesError, with the numbers, if none does."""
     each = page_bytes(shapes, page_size, dtype)
     pages = budget_bytes // each if each else 0
     if pages < 1:
@@ -51,7 +51,7 @@ def pages_for_budget(shapes: Sequence[LayerShape], page_size: int, dtype: mx.Dty
 
 
 class SlotWrite:
-    """Where the token rows of one step go: physical slots (page * page_size + offset), one per row."""
+    """Destination of the token rows of one step: physical slots (page * page_size + offset), one per row."""
 
     __slots__ = ("index", "slots")
 
@@ -61,15 +61,15 @@ class SlotWrite:
 
 
 class KvPool:
-    """K and V of every slot of every layer; knows page ids only.
+    """K and V of every slot of every layer. Knows page ids only.
 
-    Writes are in place as long as nobody keeps a view across steps: a step writes each array at most once, before it
-    reads it, and ends with an evaluation of its outputs and `arrays()`. `changed_before` tells those who keep copies
-    when pages changed; `clock` counts changes.
+    Writes are in place as long as no view is kept across steps. A step writes each array at most once, before it reads
+    it, and ends by evaluating its outputs and `arrays()`. `changed_before` tells holders of copies when pages changed;
+    `clock` counts changes.
 
-    `settled` is False while a step is built behind one that is still computed: the host must not look at the memory
-    then, and nothing of that step is begun. `ordered` pools let such a step begin at once; in others a write that
-    begins before the reads of the step before it have ended would copy the whole array.
+    `settled` is False while a step is built behind one that is still computed: then the host must not read the memory,
+    and no part of the new step begins. With `ordered` pools such a step may begin at once. In others, a write that
+    begins before the previous step has read would copy the whole array.
     """
 
     ordered = False
@@ -85,7 +85,7 @@ class KvPool:
         storage: Storage | None = None,
         arrays: Sequence[mx.array] = (),
     ) -> None:
-        """Zeros, or what `arrays` hold: those of another pool of these sizes and storage, which lets go of them."""
+        """Starts with zeros, or takes over the `arrays` of another pool of these sizes and storage."""
         self.shapes = tuple(shapes)
         self.pages, self.page_size, self.dtype = pages, page_size, dtype
         self.storage = storage or SlotMajor()
@@ -99,12 +99,12 @@ class KvPool:
         evaluate(self._keys, self._values)
 
     def arrays(self) -> list[mx.array]:
-        """Every array of the pool, K and V by layer; evaluate them at the end of each step, keep none."""
+        """Every array of the pool, K and V by layer. Evaluate them at the end of each step, and keep none."""
         return [array for pair in zip(self._keys, self._values, strict=True) for array in pair]
 
     def revision(self, layers: range) -> Callable[[], None]:
-        """Comes back to what `layers` of the pool are now. Let go of it before what is built meanwhile is evaluated:
-        arrays that somebody still holds cannot be written in place."""
+        """Returns a function that restores the present state of `layers`. Release it before the next evaluation: arrays
+        that are still held cannot be written in place."""
         held = [(array, array[...]) for layer in layers for array in (self._keys[layer], self._values[layer])]
 
         def restore() -> None:
@@ -115,36 +115,37 @@ class KvPool:
         return restore
 
     def recover(self) -> None:
-        """A step has failed while it was computed: forget what of it waits to be written."""
+        """Drops pending writes of a step that failed while it was computed."""
 
     @property
     def takes_segments(self) -> bool:
-        """Whether parts of a step may begin while the rest of it is built, and the pool does not begin them."""
+        """Whether the caller may begin parts of a step while it builds the rest. False if the pool begins them
+        itself."""
         return self.settled
 
     def gathers(self, rows: int) -> bool:
-        """Whether attention of `rows` rows of a context reads a copy of its pages."""
+        """Whether attention of `rows` rows of one context copies its pages."""
         return True
 
     def await_release(self) -> None:
-        """Wait until MLX holds nothing of what was evaluated, before what writes to the pool is.
+        """Waits until MLX has released what was evaluated, before the next write to the pool is evaluated.
 
-        On a GPU its completion handlers hold the inputs for a little longer than it takes to wait for results, and an
-        array that is held is copied before it is written.
+        On a GPU, MLX's completion handlers hold inputs slightly longer than the wait for results takes. A held array
+        would be copied before the write.
         """
         mx.synchronize()
 
     def batches(self) -> RowBatches:
-        """How rows of this pool are read side by side."""
+        """The batches that read rows of this pool side by side."""
         return RowBatches(self.page_size, self.gather)
 
     def suspects(self, error: Exception) -> frozenset[str]:
-        """Kernels of this pool that may be what failed with `error`."""
+        """Kernels of this pool that may have caused `error`."""
         del error
         return frozenset()
 
     def without(self, kernels: Collection[str]) -> "KvPool":
-        """The pool that goes on with the same pages, and none of these kernels."""
+        """A pool over the same pages without these kernels."""
         del kernels
         return self
 
@@ -153,11 +154,11 @@ class KvPool:
         return page_bytes(self.shapes, self.page_size, self.dtype) * self.pages
 
     def begin_write(self, write: SlotWrite) -> None:
-        """Announce the pages a step writes, once before its first layer."""
+        """Announces the pages that a step writes, once, before its first layer."""
         self._changed(write.slots // self.page_size)
 
     def changed_before(self, pages: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """The clock of the last change of each page before the present step."""
+        """The clock at the last change of each page before this step."""
         latest = self._changed_at[pages]
         return np.where(latest == self.clock, self._changed_before[pages], latest)
 
@@ -180,7 +181,7 @@ class KvPool:
         return self.storage.pages(self._keys[layer], pages, size), self.storage.pages(self._values[layer], pages, size)
 
     def copy_pages(self, copies: Sequence[tuple[int, int, int]]) -> None:
-        """Copy the first `rows` slots of page `source` to page `target` for each (source, target, rows), in order."""
+        """Copies the first `rows` slots of page `source` to page `target` for each (source, target, rows), in order."""
         for independent in _rounds(copies):
             self._copy_round(independent)
 
@@ -192,7 +193,7 @@ class KvPool:
         return [(self._paged(keys), self._paged(values)) for keys, values in taken]
 
     def write_pages(self, pages: Sequence[int], content: Sequence[tuple[HostPages, HostPages]]) -> None:
-        """Store what `read_pages` answered in `pages`, which may be other ones."""
+        """Stores what `read_pages` returned in `pages`, which may be other pages."""
         index = integers(self._slots([(page, self.page_size) for page in pages]))
         for layer, (keys, values) in enumerate(content):
             self.storage.put(self._keys[layer], self._rows_of(keys), index)
@@ -203,11 +204,11 @@ class KvPool:
 
     @property
     def returns_memory(self) -> bool:
-        """Whether `discard` gives memory back: not that of a GPU, which is held as a whole."""
+        """Whether `discard` returns memory. False for a GPU, whose memory is one block."""
         return False
 
     def discard(self, pages: Sequence[int]) -> int:
-        """Give the memory of pages, whose content is lost, back to the system; how many bytes it took."""
+        """Returns the memory of pages, whose content is lost, to the system. Returns the bytes freed."""
         del pages
         return 0
 
@@ -218,7 +219,7 @@ class KvPool:
             return
         arrays = self.arrays()
         taken = [self.storage.rows(array, source) for array in arrays]
-        evaluate(taken)  # a read and a write of one array in the same evaluation would copy the whole pool
+        evaluate(taken)  # reading and writing one array in the same evaluation would copy the whole pool
         self.await_release()
         for array, rows in zip(arrays, taken, strict=True):
             self.storage.put(array, rows, target)
@@ -246,7 +247,7 @@ class KvPool:
 
 
 def _rounds(copies: Sequence[tuple[int, int, int]]) -> list[list[tuple[int, int, int]]]:
-    """The copies cut so that within a part no page is written twice or read after it is written."""
+    """Divides the copies so that within a part no page is written twice, or read after it is written."""
     rounds: list[list[tuple[int, int, int]]] = []
     written: set[int] = set()
     for copy in copies:

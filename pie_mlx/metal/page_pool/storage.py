@@ -1,4 +1,4 @@
-"""How K or V of one layer lie in memory: what those who read it compute with fastest."""
+"""Memory layout of one layer's K or V, chosen for the code that reads it."""
 
 from typing import Protocol
 
@@ -6,7 +6,7 @@ import mlx.core as mx
 
 
 class Storage(Protocol):
-    """One array over all slots. `put` replaces rows in place if nobody holds a view; the others read, lazily."""
+    """One array over all slots. `put` replaces rows in place if no view is held; the others read lazily."""
 
     def empty(self, slots: int, heads: int, dim: int, dtype: mx.Dtype) -> mx.array: ...
     def put(self, array: mx.array, rows: mx.array, index: mx.array | slice) -> None: ...

@@ -188,9 +188,9 @@ def _programs(file: Path | None, environment: Mapping[str, str]) -> ProgramFacts
 
 
 def _backend(environment: Mapping[str, str]) -> BackendFacts:
-    from pie_mlx.backends.choice import chosen_kernels, on_apple_gpu, wish_of
+    from pie_mlx.backends.choice import chosen_kernels, on_apple_gpu, requested_kernels
 
-    wish = wish_of(environment)
+    wish = requested_kernels(environment)
     return BackendFacts(wish, chosen_kernels(wish, apple_gpu=on_apple_gpu()))
 
 

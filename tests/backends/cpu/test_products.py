@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mlx import nn
 
-from pie_mlx.backends.cpu.products import MOST_ROWS, Blocks, take_blocks
+from pie_mlx.backends.cpu.products import MOST_ROWS, Blocks, multiply_in_blocks
 from pie_mlx.engine.model.mlx_lm.modules import Module, parameters_of
 
 
@@ -65,7 +65,7 @@ def test_projections_give_the_same_for_any_number_of_rows(bias: bool) -> None:
     inputs = [rows_of(count) for count in range(1, 2 * MOST_ROWS)]
     before = [(model.projection(x), model.embedding.as_linear(x)) for x in inputs]
     mx.eval(before)
-    take_blocks(as_module(model))
+    multiply_in_blocks(as_module(model))
     for x, (projected, scores) in zip(inputs, before, strict=True):
         assert mx.allclose(model.projection(x), projected, atol=1e-4)
         assert mx.allclose(model.embedding.as_linear(x), scores, atol=1e-4)
@@ -74,14 +74,14 @@ def test_projections_give_the_same_for_any_number_of_rows(bias: bool) -> None:
 def test_many_rows_and_other_number_formats_are_multiplied_as_before() -> None:
     model, x = Model(), rows_of(MOST_ROWS + 1)
     before = model.projection(x), model.projection(x[:1].astype(mx.bfloat16))
-    take_blocks(as_module(model))
+    multiply_in_blocks(as_module(model))
     assert mx.array_equal(model.projection(x), before[0])
     assert mx.array_equal(model.projection(x[:1].astype(mx.bfloat16)), before[1])
 
 
 def test_a_matrix_that_is_exchanged_is_used() -> None:
     model, x = Model(), rows_of(1)
-    take_blocks(as_module(model))
+    multiply_in_blocks(as_module(model))
     mx.eval(model.projection(x))
     model.projection.weight = mx.zeros((3000, 96))
     assert not mx.any(model.projection(x))
@@ -90,6 +90,6 @@ def test_a_matrix_that_is_exchanged_is_used() -> None:
 def test_parameters_keep_their_names() -> None:
     model = Model()
     before = [name for name, _ in parameters_of(as_module(model))]
-    take_blocks(as_module(model))
+    multiply_in_blocks(as_module(model))
     model.projection(rows_of(1))
     assert [name for name, _ in parameters_of(as_module(model))] == before

@@ -20,7 +20,7 @@ def taken() -> Iterator[list[int]]:
     noted: list[int] = []
 
     class Noting(CpuBackend):
-        def take_threads(self, count: int) -> None:
+        def set_threads(self, count: int) -> None:
             noted.append(count)
 
     with using(Noting()):

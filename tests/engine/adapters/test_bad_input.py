@@ -226,5 +226,5 @@ async def test_parts_out_of_order_are_refused(engine: Running) -> None:
 
 async def test_weights_that_do_not_fit_the_memory_are_refused_before_they_come(engine: Running) -> None:
     adapter = Adapter.create(engine.model, "a").id
-    with pytest.raises(PieError, match="MiB are left"):
+    with pytest.raises(PieError, match="MiB are free"):
         engine.host.call(calls.LoadAdapter(adapter, "{}", 1 << 50, 0, b"1"))

@@ -36,8 +36,8 @@ def swap_first_pages(context: Context) -> None:
 
 
 CORRUPTIONS: dict[str, Callable[[World], object]] = {
-    "a page was lost": lambda world: pool(world).free.popitem(),
-    "two owners": lambda world: pool(world).free.update({resident(world).block_table[0]: None}),
+    "a page was lost": lambda world: pool(world).free_ids.popitem(),
+    "two owners": lambda world: pool(world).free_ids.update({resident(world).block_table[0]: None}),
     "count of contexts": lambda world: setattr(resident(world).leaf, "contexts", 2),
     "count of snapshots": lambda world: setattr(resident(world).leaf, "snapshots", 7),
     "miscounted": lambda world: setattr(pool(world).cached, "pages", 1),
@@ -59,7 +59,7 @@ def test_a_contradiction_is_named(world: World, complaint: str, corrupt: Callabl
 
 
 def test_a_parent_that_would_be_reclaimed_before_its_child_is_found(world: World):  # K8
-    shelf = pool(world).cached
-    shelf.segments = OrderedDict(reversed(shelf.segments.items()))
+    lru = pool(world).cached
+    lru.segments = OrderedDict(reversed(lru.segments.items()))
     with pytest.raises(IntegrityError, match="before its child"):
         world.store.check_integrity()

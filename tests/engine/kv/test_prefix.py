@@ -176,7 +176,7 @@ def test_the_highest_position_of_all_attached_pages_counts(world: World):  # K5,
         store.working.reserve(context, 2)
         store.working.append(context, tokens)
     store.working.commit(contexts[0], 2)
-    assert store.working.attach_cached(contexts[1], [WorkingToken(8, 8)]) == 0
+    assert store.working.match_prefix(contexts[1], [WorkingToken(8, 8)]) == 0
     assert store.contexts[contexts[1]].counters().committed == 2
     for context in contexts:
         store.working.reserve(context, 1)

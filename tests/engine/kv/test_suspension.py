@@ -294,7 +294,7 @@ def test_a_page_spilled_too_late_is_given_back_at_once(world: World):  # R3
     contents = world.store.suspender.suspend(context).contents
     world.release(context)
     world.store.images.mark_spilled(contents[0], 99)
-    assert world.store.images.take_released() == (99,)
+    assert world.store.images.pop_released() == (99,)
 
 
 @pytest.mark.parametrize(

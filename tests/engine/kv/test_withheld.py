@@ -21,9 +21,9 @@ def store_with(cached: int, held: int, pages: int = 10) -> tuple[PageStore, int]
 
 def test_free_pages_go_first_then_cached_ones_and_held_ones_never() -> None:
     store, _ = store_with(cached=3, held=4)
-    store.withheld.take(3)
+    store.withheld.withhold(3)
     assert (store.usage().cached, store.pool.available()) == (3, 3)
-    store.withheld.take(100)
+    store.withheld.withhold(100)
     assert (store.withheld.count, store.usage().cached, store.pool.available()) == (6, 0, 0)
     assert store.usage().used == 4
     store.check_integrity()
@@ -31,7 +31,7 @@ def test_free_pages_go_first_then_cached_ones_and_held_ones_never() -> None:
 
 def test_a_withheld_page_can_be_taken_by_nobody() -> None:
     store, context = store_with(cached=3, held=4)
-    store.withheld.take(5)
+    store.withheld.withhold(5)
     store.working.reserve(context, 1)
     with pytest.raises(OutOfPagesError):
         store.working.reserve(context, 1)
@@ -39,13 +39,13 @@ def test_a_withheld_page_can_be_taken_by_nobody() -> None:
 
 def test_a_request_for_more_than_is_left_may_still_wait() -> None:
     store, context = store_with(cached=0, held=4)
-    store.withheld.take(6)
+    store.withheld.withhold(6)
     store.working.require_capacity(context, 6)
 
 
 def test_pages_come_back_one_by_one_or_all() -> None:
     store, context = store_with(cached=0, held=4)
-    taken = set(store.withheld.take(6))
+    taken = set(store.withheld.withhold(6))
     store.withheld.give_back(2)
     assert (store.withheld.count, store.pool.available()) == (4, 2)
     store.withheld.give_back(100)
@@ -65,6 +65,6 @@ def test_an_emptied_cache_is_free() -> None:
 def test_what_a_suspended_context_wants_is_told_before_its_page_goes() -> None:
     store, context = store_with(cached=0, held=4)
     store.suspender.suspend(context)
-    store.withheld.take(8)
-    assert len(store.pool.take_lost()) == 2
+    store.withheld.withhold(8)
+    assert len(store.pool.pop_lost()) == 2
     store.check_integrity()

@@ -59,7 +59,7 @@ class World:
 
     def move(self, copies: Sequence[PageCopy] = ()) -> None:
         """Spills what was reclaimed, then carries out copies."""
-        for content in self.store.pool.take_lost():
+        for content in self.store.pool.pop_lost():
             if self.spill_lost:
                 self.store.images.mark_spilled(content, self.write(content.page))
         for copy in copies:
@@ -72,7 +72,7 @@ class World:
         return self._next_key
 
     def drop_released(self) -> None:
-        for key in self.store.images.take_released():
+        for key in self.store.images.pop_released():
             del self.spill[key]
 
     def content(self, context: int, slot: int) -> Content | None:
@@ -132,7 +132,7 @@ class World:
             tokens = [change._replace(token=t.token, position=max(0, t.position + change.position)) for t in tokens]
         attached = 0
         if attach and (change is None or (change.mask is None and change.position == 0)):
-            attached = store.working.attach_cached(context, tokens, limit)
+            attached = store.working.match_prefix(context, tokens, limit)
             self._account_attached(context, tokens[:attached])
         rest = tokens[attached:]
         lacking = store.working.lacking(context, len(rest))
@@ -155,7 +155,7 @@ class World:
         store, book = self.store, self.contexts[context]
         before, start = store.undoer.mark(context), len(book.tokens)
         tokens = [WorkingToken(token, start + i) for i, token in enumerate(ids)]
-        attached = store.working.attach_cached(context, tokens)
+        attached = store.working.match_prefix(context, tokens)
         rest = tokens[attached:]
         lacking = store.working.lacking(context, len(rest))
         if lacking <= store.pool.available():

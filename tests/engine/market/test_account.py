@@ -24,7 +24,7 @@ def test_joining_brings_the_endowment_as_balance():  # M12
 
 
 def test_an_account_joins_once():
-    with pytest.raises(InvalidArgumentError, match="joined already"):
+    with pytest.raises(InvalidArgumentError, match="already open"):
         join(join(Ledger(), 1, 64.0), 1, 64.0)
 
 

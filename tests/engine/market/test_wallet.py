@@ -2,13 +2,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pie_mlx.engine.market import Wallet, reserve_pass, settle_pass
+from pie_mlx.engine.market import Wallet, charge_pass, reserve_pass
 from pie_mlx.errors import TokenBudgetError
 
 
 def spend(wallet: Wallet, tokens: int) -> Wallet:
     reserved, reservation = reserve_pass(wallet, tokens)
-    return settle_pass(reserved, reservation, tokens)
+    return charge_pass(reserved, reservation, tokens)
 
 
 def test_a_wallet_is_debited_by_the_tokens_appended():  # M3, T21
@@ -17,7 +17,7 @@ def test_a_wallet_is_debited_by_the_tokens_appended():  # M3, T21
 
 def test_debits_saturate_at_zero():  # M3, T21
     reserved, reservation = reserve_pass(Wallet(400), 400)
-    assert settle_pass(reserved, reservation, 600) == Wallet(0)
+    assert charge_pass(reserved, reservation, 600) == Wallet(0)
 
 
 def test_an_empty_wallet_refuses_a_token():  # M3, T21
@@ -42,17 +42,17 @@ def test_passes_in_flight_cannot_overspend_together():  # M3
 
 def test_rejected_drafts_are_refunded():  # M3
     reserved, reservation = reserve_pass(Wallet(10), 1, drafts=4)
-    assert settle_pass(reserved, reservation, 3) == Wallet(7)
+    assert charge_pass(reserved, reservation, 3) == Wallet(7)
 
 
 def test_a_failed_pass_costs_nothing():  # E3, E4
     reserved, reservation = reserve_pass(Wallet(10), 6)
-    assert settle_pass(reserved, reservation, 0) == Wallet(10)
+    assert charge_pass(reserved, reservation, 0) == Wallet(10)
 
 
 def test_an_unlimited_wallet_never_ends():  # T21
     wallet, reservation = reserve_pass(Wallet(), 10**9, drafts=5)
-    assert settle_pass(wallet, reservation, 10**9) == Wallet()
+    assert charge_pass(wallet, reservation, 10**9) == Wallet()
     assert reservation.drafts == 5
 
 
@@ -66,7 +66,7 @@ def test_never_more_is_appended_than_the_budget(budget: int, passes: list[tuple[
             continue
         open_passes.append(reservation)
     for reservation in open_passes:
-        wallet = settle_pass(wallet, reservation, reservation.tokens)
+        wallet = charge_pass(wallet, reservation, reservation.tokens)
         appended += reservation.tokens
     assert appended <= budget
     assert wallet == Wallet(budget - appended)

@@ -15,7 +15,7 @@ from pie_mlx.engine.pressure.keeper import STEP_READINGS
 from pie_mlx.engine.scheduler import tick_view
 from pie_mlx.events import ContextRestored, ContextSuspended, MemoryChanged, PagesSpilled, TickCompleted, WaitChanged
 from pie_mlx.sdk import Context
-from tests.engine.running import Running, running
+from tests.engine.running import Running, number_of, running
 from tests.engine.test_market import events_of, hold
 from tests.engine.test_spill import FREE
 
@@ -49,7 +49,7 @@ async def observe(engine: Running, *readings: MemoryReading) -> None:
 
 
 def is_resident(engine: Running, context: Context) -> bool:
-    return engine.store.contexts[context._handle.id].resident
+    return engine.store.contexts[number_of(context)].resident
 
 
 async def greedy_after(engine: Running, tokens: int, seed: int, new: int) -> list[int]:

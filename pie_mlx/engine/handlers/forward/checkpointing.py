@@ -20,14 +20,14 @@ def attach_pages(services: Services, number: int, inputs: Sequence[WorkingToken]
     inputs that covers."""
     working = services.store.working
     if not services.runner.model.recurrent:
-        return working.attach_cached(number, inputs, limit)
+        return working.match_prefix(number, inputs, limit)
     checkpoints = services.store.checkpoints
     keys = working.cached_keys(number, inputs, limit)
     depth = checkpoints.deepest(keys)
     covered = working.tokens_to_fill(number, depth)
     if covered <= 0:
         return 0
-    working.attach_cached(number, inputs, covered)
+    working.match_prefix(number, inputs, covered)
     services.runner.model.network.set_state(number, checkpoints.get(keys[depth - 1]))
     return covered
 

@@ -19,7 +19,7 @@ from pie_mlx.calls import (
 )
 from pie_mlx.engine.kv import WorkingToken
 from pie_mlx.engine.kv.masks import canonical_row, is_empty, row_runs
-from pie_mlx.engine.kv.vocabulary import check_tokens
+from pie_mlx.engine.kv.pages.working_token import check_tokens
 from pie_mlx.engine.model.step import AdapterUse
 from pie_mlx.errors import ContextLengthError, InvalidArgumentError, InvalidTypeError, SpeculationError
 

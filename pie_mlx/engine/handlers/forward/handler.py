@@ -158,7 +158,7 @@ def _limit(services: Services, continuation: FurtherSteps, claimed: int, length:
     continuation.trim(services.model_info.maximum_positions - length)
     if continuation.asked:
         return
-    if services.bank.is_budgeted(continuation.context.account):
+    if services.accounting.is_budgeted(continuation.context.account):
         continuation.trim(0)  # tokens are paid when they are claimed, and others may have used the budget up (M3)
     limit_prefetching(continuation, claimed, services.queue.step_ahead_seconds)
 
@@ -175,7 +175,7 @@ async def _paid(
     A failed one costs nothing, and neither do rejected drafts (M3).
     """
     try:
-        reservation = services.bank.reserve_tokens(process.account, tokens, 0 if more is None else more.count)
+        reservation = services.accounting.reserve_tokens(process.account, tokens, 0 if more is None else more.count)
     except TokenBudgetError:
         work.close()
         raise
@@ -187,7 +187,7 @@ async def _paid(
         appended = tokens if more is None else tokens + more.kept
         return results
     finally:
-        services.bank.settle_tokens(process.account, reservation, appended)
+        services.accounting.charge_tokens(process.account, reservation, appended)
 
 
 def _reads(context: LiveContext, call: calls.Forward, mask: PackedMask | None, claimed: int) -> list[LogitsRequest]:
@@ -234,7 +234,7 @@ async def _run(
         if continuation is not None and not continuation.asked:
             continuation.trim(_room_on_page(services.store, context.id, len(inputs)))
         services.store.working.rows(context.id, len(inputs))  # raises KvCapacityError before anything is computed
-        with services.underway.computing(key if call.commit else None, context.id, inputs):
+        with services.inflight_prefixes.computing(key if call.commit else None, context.id, inputs):
             if services.runner.model.recurrent and call.commit:
                 done = await compute_to_checkpoints(services, context, inputs[: request.plain - attached], shifted)
                 inputs, shifted = inputs[done:], [_shift(read, -done) for read in shifted]
@@ -270,7 +270,7 @@ async def _match_prefix(
         attached += attach_pages(services, context.id, left, limit - attached)
         wanted = request.inputs[attached:limit]
         key = store.working.next_key(context.id, wanted)
-        if not await services.underway.wait(key, wanted, runs):
+        if not await services.inflight_prefixes.wait(key, wanted, runs):
             return attached, key
         await services.queue.restore(context)
 

@@ -1,1 +1,2 @@
-"""Contexts: their pages and working tokens, suspension, sharing, and how a failed pass is undone."""
+"""What each context holds, and how it leaves the pool, returns, and undoes a failed pass. Contexts build on pages,
+never the reverse."""

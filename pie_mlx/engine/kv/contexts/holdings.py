@@ -1,17 +1,64 @@
-"""Who holds which pages, as the planner needs it: what each context could give, and what must go together."""
+"""Page holdings: effective pages, what each context could free, and which pages several contexts share."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from pie_mlx.engine.kv.contexts.context import Context
-from pie_mlx.engine.kv.contexts.sharing import share_out
 from pie_mlx.engine.kv.pages.segment import Segment
 from pie_mlx.engine.kv.pages.trie import PrefixTrie, path
 
 
 @dataclass(frozen=True, slots=True)
+class Sharing:
+    """Effective pages of every resident context, and the number of pages that more than one of them holds."""
+
+    effective: dict[int, float]
+    shared_pages: int
+
+
+def share_out(contexts: Iterable[Context]) -> Sharing:
+    """Divides every page equally among the resident contexts that hold it (K9). Working pages belong to one context.
+
+    One pass over the held segments: holders are summed from the leaves up, shares from the root down.
+    """
+    residents = [context for context in contexts if context.resident]
+    order, shared_pages = _count_holders(residents), 0
+    for segment in reversed(order):
+        parent, pages = segment.parent, len(segment.pages)
+        segment.share = pages / segment.holders + (parent.share if parent else 0.0)
+        shared_pages += pages if segment.holders > 1 else 0
+    effective = {
+        context.number: context.leaf.share + len(context.block_table) - context.committed for context in residents
+    }
+    return Sharing(effective, shared_pages)
+
+
+def _count_holders(residents: list[Context]) -> list[Segment]:
+    """Sets `holders` of every held segment. Returns the segments, children before parents.
+
+    `unseen` counts the contexts and held children that are not summed yet. At 0 the segment's holders are added to its
+    parent, and `unseen` returns to -1 for the next call.
+    """
+    done: list[Segment] = []
+    for context in residents:
+        segment, holders = context.leaf, 1
+        while segment.parent is not None:
+            if segment.unseen < 0:
+                segment.unseen, segment.holders = segment.contexts, 0
+            segment.unseen -= 1
+            segment.holders += holders
+            if segment.unseen:
+                break
+            segment.unseen = -1
+            done.append(segment)
+            segment, holders = segment.parent, segment.holders
+    return done
+
+
+@dataclass(frozen=True, slots=True)
 class SharedPages:
-    """`pages` committed pages with the same `holders` resident contexts; `run` numbers them within one picture."""
+    """Committed pages that the same `holders` resident contexts hold. `run` numbers them within one snapshot of
+    holdings."""
 
     run: int
     pages: int
@@ -20,9 +67,10 @@ class SharedPages:
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """Per context: effective pages (K9), pages it alone holds, and the shared runs it holds.
+    """Per context: effective pages (K9), private pages, and shared runs.
 
-    An off-pool context "holds" the runs that it would find in the pool: they need not come back while another has them.
+    An off-pool context "holds" the runs that it would find in the pool. They need no restore while another context
+    holds them.
     """
 
     effective: dict[int, float] = field(default_factory=dict[int, float])
@@ -32,7 +80,7 @@ class Holdings:
 
 
 def picture(contexts: Iterable[Context], trie: PrefixTrie) -> Holdings:
-    """The holdings of all contexts. A run of one holder counts as shared when an off-pool context would find it."""
+    """The holdings of all contexts. A run with one holder counts as shared if an off-pool context would find it."""
     everyone = list(contexts)
     residents = [context for context in everyone if context.resident]
     paths = {context.number: list(path(context.leaf)) for context in residents}
@@ -58,7 +106,7 @@ def picture(contexts: Iterable[Context], trie: PrefixTrie) -> Holdings:
 
 
 def _found(context: Context, trie: PrefixTrie) -> list[Segment]:
-    """The held segments that an off-pool context would find again."""
+    """The held segments in which an off-pool context would find its pages."""
     if context.image is None:
         return []
     place, _ = trie.match(context.image.records)

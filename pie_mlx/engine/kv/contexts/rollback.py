@@ -1,7 +1,6 @@
-"""Undoing a pass: a context goes back to what it was before, whatever was attached, reserved and appended since."""
+"""Undoes a failed pass: the context returns to its earlier state, whatever the pass matched, reserved or appended."""
 
-from pie_mlx.engine.kv.contexts.context import Context
-from pie_mlx.engine.kv.contexts.context_table import ContextTable
+from pie_mlx.engine.kv.contexts.context import Context, ContextTable
 from pie_mlx.engine.kv.contexts.suspension import Suspender, copies_of
 from pie_mlx.engine.kv.pages.image import Image, ImageKeeper, Tail, cut_tail
 from pie_mlx.engine.kv.pages.trie import PrefixTrie, chain_of, place_at
@@ -9,7 +8,7 @@ from pie_mlx.engine.kv.pages.values import Mark, PageCopy
 
 
 class Undoer:
-    """Takes back passes that failed (E6)."""
+    """Undoes failed passes (E6)."""
 
     def __init__(
         self, contexts: ContextTable, trie: PrefixTrie, images: ImageKeeper, suspender: Suspender, page_size: int
@@ -22,7 +21,7 @@ class Undoer:
         self._page_size = page_size
 
     def mark(self, number: int) -> Mark:
-        """The context as it is now, to be given to `rollback` if the pass that begins fails."""
+        """Records the state of the context before a pass, for `rollback`."""
         context = self._contexts.usable(number)
         return Mark(
             context.committed,
@@ -33,11 +32,10 @@ class Undoer:
         )
 
     def rollback(self, number: int, before: Mark) -> tuple[PageCopy, ...]:
-        """Makes the context what it was at `before`; pages that were attached or committed since stay with the cache.
+        """Restores the state recorded in `before`. Pages matched or committed since then stay in the cache.
 
-        Working tokens that such pages had replaced are copied back out of them. A context that has left the
-        pool, or finds no page for them, is off-pool afterwards with those tokens to be replayed. Never raises for
-        pages.
+        Working tokens that such pages replaced are copied out of them. If the context has left the pool, or no page is
+        free for the copies, it ends up off-pool and replays those tokens. Never raises for lack of pages.
         """
         context = self._contexts[number]
         lacking = before.working_pages - context.working_pages
@@ -45,10 +43,10 @@ class Undoer:
             self._leave(context, before)
             return ()
         attached = context.block_table[before.committed : context.committed]
-        replaced = min(len(attached), before.working_pages)  # also where nothing was written on them yet
+        replaced = min(len(attached), before.working_pages)  # even if nothing was written to them yet
         first_spare = context.committed + before.working_pages - replaced
-        spare = context.block_table[first_spare:] + self._pool.take(max(0, lacking))
-        self._pool.give(spare[replaced:])
+        spare = context.block_table[first_spare:] + self._pool.allocate(max(0, lacking))
+        self._pool.free(spare[replaced:])
         context.block_table[first_spare:] = []
         context.block_table[before.committed : context.committed] = spare[:replaced]
         place = place_at(context.leaf, len(attached))
@@ -59,12 +57,12 @@ class Undoer:
         return copies_of(attached, spare, copied, self._page_size)
 
     def _leave(self, context: Context, before: Mark) -> None:
-        """Off-pool with the tokens of `before`; the content of the working ones is given up."""
+        """Moves the context off-pool with the tokens of `before`, and drops the content of the working ones."""
         records = chain_of(context.leaf) if context.image is None else context.image.records
         tail = Tail(list(before.working), cut_tail(list(before.working), [], self._page_size))
         image = Image(
             records[: before.committed], tail, before.highest_position, before.inherited_tokens, before.working_pages
         )
-        self._images.want(image)
+        self._images.retain(image)
         self._suspender.release(context)
         context.image = image

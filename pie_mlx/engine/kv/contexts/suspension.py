@@ -1,21 +1,19 @@
-"""Leaving the pool and coming back: suspend, restore, and the copies that forks and snapshots need."""
+"""Suspends and restores contexts, and lists the copies that forks and snapshots need."""
 
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from pie_mlx.engine.kv.contexts.context import NO_POSITION, Context
-from pie_mlx.engine.kv.contexts.context_table import ContextTable
+from pie_mlx.engine.kv.contexts.context import NO_POSITION, Context, ContextTable
 from pie_mlx.engine.kv.contexts.fills import fills_of
 from pie_mlx.engine.kv.contexts.working import WorkingPages, pages_for
 from pie_mlx.engine.kv.pages.image import Image, ImageKeeper, Tail, cut_tail
-from pie_mlx.engine.kv.pages.integrity_error import IntegrityError
-from pie_mlx.engine.kv.pages.segment import PageRecord, Segment, resident_page
+from pie_mlx.engine.kv.pages.segment import IntegrityError, PageRecord, Segment, resident_page
 from pie_mlx.engine.kv.pages.trie import Place, PrefixTrie, chain_of, path
 from pie_mlx.engine.kv.pages.values import PageContent, PageCopy, PageRead, Restore, SpillKey, Suspension
 
 
 class Suspender:
-    """Moves contexts out of the pool and back, in the books."""
+    """Does the accounting when contexts leave the pool and return."""
 
     def __init__(
         self, contexts: ContextTable, trie: PrefixTrie, images: ImageKeeper, working: WorkingPages, page_size: int
@@ -30,7 +28,7 @@ class Suspender:
     # Leaving.
 
     def suspend(self, number: int) -> Suspension:
-        """Gives all pages back (R1). Off-pool already: nothing. While restoring: the restore is dropped."""
+        """Frees all pages (R1). Does nothing if the context is off-pool; drops a restore that is not finished."""
         context = self._contexts[number]
         self._pool.break_promise(number)
         if not context.resident:
@@ -40,28 +38,28 @@ class Suspender:
             self._leave(context, kept=0)
             return Suspension(self._pool.available() - before, ())
         image = self._image_of(context)
-        self._images.want(image)
+        self._images.retain(image)
         leaf = context.leaf
         context.image = image
         self._leave(context, kept=len(image.tail.records))
         return Suspension(self._pool.available() - before, tuple(_reclaimable(leaf, image)))
 
     def release(self, context: Context) -> None:
-        """Gives up pages and image for good."""
+        """Frees pages and image of a context that ends."""
         self._pool.break_promise(context.number)
         if context.resident:
             self._leave(context, kept=0)
         if context.image is not None:
-            self._images.forget(context.image)
+            self._images.release(context.image)
 
     def fork(self, source: Context, child: Context) -> tuple[PageCopy, ...]:
         """Makes `child` a fork of `source` (P13, P14)."""
         if source.image is not None:
             child.image = at_rest(source.image, self._page_size)
-            self._images.want(child.image)
+            self._images.retain(child.image)
             return ()
         size, tokens = self._page_size, len(source.working)
-        fresh = self._pool.take(pages_for(tokens, size))
+        fresh = self._pool.allocate(pages_for(tokens, size))
         child.leaf = self._trie.hold(Place(source.leaf, len(source.leaf.pages)))
         child.committed = source.committed
         child.block_table = [*source.block_table[: source.committed], *fresh]
@@ -71,7 +69,7 @@ class Suspender:
         return copies_of(source.block_table[source.committed :], fresh, tokens, size)
 
     def _image_of(self, context: Context) -> Image:
-        """The image of a resident context, its tail still in its own working pages."""
+        """The image of a resident context, whose tail still lies in its working pages."""
         pages = context.block_table[context.committed :]
         records = cut_tail(context.working, pages, self._page_size)
         tail = Tail(context.working, records)
@@ -80,8 +78,8 @@ class Suspender:
         return Image(chain_of(context.leaf), tail, context.highest_position, context.inherited_tokens, len(pages))
 
     def _leave(self, context: Context, kept: int) -> None:
-        """Drops all pages but the first `kept` working ones, which went to the tail."""
-        self._pool.give(context.block_table[context.committed + kept :])
+        """Frees all pages except the first `kept` working ones, which the tail took over."""
+        self._pool.free(context.block_table[context.committed + kept :])
         self._trie.drop(context.leaf)
         context.leaf, context.committed, context.restoring = self._trie.root, 0, False
         context.block_table, context.working = [], []
@@ -90,7 +88,7 @@ class Suspender:
     # Coming back.
 
     def restore_need(self, number: int) -> int:
-        """Pages an off-pool context needs to return: working ones, and committed ones no resident holds (M6)."""
+        """Pages that a restore needs: the working ones, and committed ones that no resident context holds (M6)."""
         context = self._contexts[number]
         image = context.image
         if image is None or context.restoring:
@@ -99,10 +97,10 @@ class Suspender:
         return image.working_pages + len(image.records) - _live_pages(place, depth)
 
     def restore(self, number: int) -> Restore:
-        """Takes the pages an off-pool context needs and says how to fill them (R4). Raises OutOfPagesError.
+        """Allocates the pages that an off-pool context needs, and lists what fills them (R4). Raises OutOfPagesError.
 
-        Do the copies, reads and fills, then call `finish_restore`; until then only `block_table`, `suspend`,
-        `release`, `fork`, `save` and the figures are allowed.
+        The caller does the copies, reads and fills, then calls `finish_restore`. Until then only `block_table`,
+        `suspend`, `release`, `fork`, `save` and the figures are allowed.
         """
         context = self._contexts[number]
         image = context.image
@@ -127,7 +125,7 @@ class Suspender:
         return _work(depth, pieces)
 
     def finish_restore(self, number: int) -> None:
-        """The content is there again: pages are shared with whoever holds equal ones, and the context is usable."""
+        """Ends a restore: equal pages are shared, and the context is usable again."""
         context = self._contexts[number]
         image = context.image
         if image is None or not context.restoring:
@@ -136,10 +134,10 @@ class Suspender:
         context.working = image.tail.tokens.copy()
         context.highest_position, context.inherited_tokens = image.highest_position, image.inherited_tokens
         context.image, context.restoring = None, False
-        self._images.forget(image)
+        self._images.release(image)
 
     def restore_without_work(self, context: Context) -> tuple[PageCopy, ...]:
-        """Restores an off-pool context if copies are all it takes; otherwise leaves it off-pool."""
+        """Restores an off-pool context if copies alone suffice. Otherwise leaves it off-pool."""
         image = context.image
         if image is None or not self._is_whole(image) or self.restore_need(context.number) > self._pool.available():
             return ()
@@ -148,9 +146,9 @@ class Suspender:
         return copies
 
     def forget_spills(self, number: int, keys: Collection[SpillKey]) -> None:
-        """Pages of an off-pool context, stored under `keys`, cannot be read: its next `restore` replays them.
+        """The spilled pages under `keys` cannot be read: the next `restore` of the context replays them.
 
-        The keys are not handed out as released.
+        `pop_released` never returns these keys.
         """
         image = self._contexts[number].image
         for record in () if image is None else image.all_records():
@@ -163,31 +161,31 @@ class Suspender:
         return depth == len(image.records) and in_pool == len(tail.records)
 
     def _take_pages(self, tail: Tail, missing: int, working: int) -> tuple[list[int], list[int]]:
-        """Fresh pages, and the tail's own where it can be moved instead of copied.
+        """Fresh pages, and the tail's own pages where they can be moved instead of copied.
 
-        A tail that other images want is copied, unless its own pages are the only ones left: then the others
-        replay it some day.
+        A tail that other images also need is copied. If only its own pages are left, they are moved, and the other
+        images replay the tail later.
         """
         segment = tail.segment
         if segment is None or not segment.pages:
-            return self._pool.take(missing + working), []
+            return self._pool.allocate(missing + working), []
         if tail.images > 1:
             fresh = self._take_beside(segment, missing + working)
             if fresh is not None:
                 return fresh, []
         moved = self._pool.strip(segment)
-        return self._pool.take(missing + working - len(moved)), moved
+        return self._pool.allocate(missing + working - len(moved)), moved
 
     def _take_beside(self, segment: Segment, pages: int) -> list[int] | None:
-        """Fresh pages without touching `segment` and what is above it; None when there are too few others."""
+        """Fresh pages that belong neither to `segment` nor to its ancestors. None if there are too few."""
         self._trie.hold(Place(segment, len(segment.pages)))
-        fresh = self._pool.take(pages) if pages <= self._pool.available() else None
+        fresh = self._pool.allocate(pages) if pages <= self._pool.available() else None
         self._trie.drop(segment)
         return fresh
 
 
 class _Piece(NamedTuple):
-    """A page to fill: its first slot in the context, what belongs there, and where."""
+    """A page to fill: its first slot in the context, its content, and the target page."""
 
     start: int
     record: PageRecord
@@ -195,7 +193,7 @@ class _Piece(NamedTuple):
 
 
 def at_rest(image: Image, page_size: int) -> Image:
-    """The image another context starts from: no empty reservations, nothing computed by itself."""
+    """The image for another context: without empty reservations, and with all tokens inherited."""
     tokens = len(image.tail.tokens)
     return Image(image.records, image.tail, image.highest_position, tokens, pages_for(tokens, page_size))
 
@@ -207,7 +205,7 @@ def copies_of(sources: Sequence[int], targets: Sequence[int], tokens: int, page_
 
 
 def _work(attached: int, pieces: list[_Piece]) -> Restore:
-    """What fills each piece: a copy of content in the pool, else its spilled page, else a replay."""
+    """How each piece is filled: by a copy within the pool, else from its spilled page, else by a replay."""
     copies: list[PageCopy] = []
     reads: list[PageRead] = []
     lost: list[_Piece] = []
@@ -224,7 +222,7 @@ def _work(attached: int, pieces: list[_Piece]) -> Restore:
 
 
 def _reclaimable(leaf: Segment, image: Image) -> list[PageContent]:
-    """Content of an image that no live context keeps in the pool and no spill file has."""
+    """Content of an image that neither a live context keeps in the pool nor the spill file has."""
     alone = [record for part in path(leaf) if not part.contexts for record in part.pages]
     return [
         PageContent(resident_page(record), record.rows, record)
@@ -234,7 +232,7 @@ def _reclaimable(leaf: Segment, image: Image) -> list[PageContent]:
 
 
 def _live_pages(place: Place, depth: int) -> int:
-    """How many of the `depth` pages before `place` a resident context holds."""
+    """How many of the `depth` pages before `place` resident contexts hold."""
     segment, at = place
     while segment.parent is not None and not segment.contexts:
         depth -= at

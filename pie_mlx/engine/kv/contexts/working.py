@@ -1,11 +1,10 @@
-"""Working pages: reserving, filling, truncating, committing, and attaching what is cached already."""
+"""Working pages: reserve, fill, truncate, commit, and match cached prefixes."""
 
 from collections.abc import Sequence
 from operator import itemgetter, ne
 from typing import NamedTuple
 
-from pie_mlx.engine.kv.contexts.context import Context
-from pie_mlx.engine.kv.contexts.context_table import ContextTable
+from pie_mlx.engine.kv.contexts.context import Context, ContextTable
 from pie_mlx.engine.kv.pages.keys import PageHasher
 from pie_mlx.engine.kv.pages.pool import never_fits
 from pie_mlx.engine.kv.pages.segment import PageRecord
@@ -18,7 +17,7 @@ _POSITION = itemgetter(1)
 
 
 class _Cached(NamedTuple):
-    """Pages in the pool that continue a context: where they end, which they are, their keys and highest position."""
+    """Cached pages that continue a context: the place where they end, their ids, keys and highest position."""
 
     place: Place
     pages: list[int]
@@ -32,7 +31,7 @@ def pages_for(tokens: int, page_size: int) -> int:
 
 
 class WorkingPages:
-    """The operations on a resident context's own pages."""
+    """Operations on the working pages of resident contexts."""
 
     def __init__(self, contexts: ContextTable, trie: PrefixTrie, hasher: PageHasher, page_size: int) -> None:
         self._contexts = contexts
@@ -42,12 +41,12 @@ class WorkingPages:
         self._page_size = page_size
 
     def lacking(self, number: int, new_tokens: int) -> int:
-        """Pages to reserve before `new_tokens` more tokens fit (P10). Also for an off-pool context."""
+        """Pages to reserve before `new_tokens` more tokens fit (P10). Works off-pool too."""
         counters = self._contexts[number].counters()
         return max(0, pages_for(counters.working_tokens + new_tokens, self._page_size) - counters.working)
 
     def require_capacity(self, number: int, pages: int) -> None:
-        """Raises OutOfPagesError when the context and `pages` more can never fit the pool (P4); also off-pool."""
+        """Raises OutOfPagesError if the context plus `pages` can never fit the pool (P4). Works off-pool too."""
         _require_count("reserve", pages)
         needed, capacity = self._contexts[number].pages + pages, self._pool.capacity
         if needed > capacity:
@@ -57,7 +56,7 @@ class WorkingPages:
         """Adds empty working pages (P4). Raises InvalidArgumentError, OutOfPagesError."""
         context = self._contexts.usable(number)
         self.require_capacity(number, pages)
-        context.block_table.extend(self._pool.take(pages, number, context.last_page))
+        context.block_table.extend(self._pool.allocate(pages, number, context.last_page))
 
     def release(self, number: int, pages: int) -> None:
         """Frees the last working pages with the tokens on them (P5). Raises InvalidArgumentError, PageBoundsError."""
@@ -67,7 +66,7 @@ class WorkingPages:
         remaining = len(context.block_table) - pages
         freed = context.block_table[remaining:]
         del context.block_table[remaining:]
-        self._pool.give(freed)
+        self._pool.free(freed)
         _keep_tokens(context, context.working_pages * self._page_size)
 
     def truncate(self, number: int, tokens: int) -> None:
@@ -82,7 +81,7 @@ class WorkingPages:
         _keep_tokens(context, len(context.working) - tokens)
 
     def rows(self, number: int, count: int) -> Rows:
-        """Where the next `count` tokens go. Raises KvCapacityError."""
+        """The slots of the next `count` tokens. Raises KvCapacityError."""
         context = self._contexts.usable(number)
         size, table = self._page_size, context.block_table
         start = context.committed * size + len(context.working)
@@ -96,8 +95,8 @@ class WorkingPages:
         return Rows(start, slots, table[: pages_for(end, size)])
 
     def table_for(self, number: int, length: int) -> Sequence[int] | None:
-        """The block table the context will have when it holds `length` tokens, if nobody takes the page promised to it
-        for that; None when no page is free, or more than one is missing."""
+        """The block table of the context once it holds `length` tokens, at most one page more than now. That page is
+        promised, and another context may still take it. None if no page is free or more than one is missing."""
         context = self._contexts.usable(number)
         pages, table = pages_for(length, self._page_size), context.block_table
         if pages <= len(table):
@@ -106,7 +105,7 @@ class WorkingPages:
         return None if promised is None else [*table, promised]
 
     def append(self, number: int, tokens: Sequence[WorkingToken]) -> None:
-        """After a pass: the next slots hold the KV of `tokens`. Raises KvCapacityError."""
+        """Records that the next slots hold the KV of `tokens`. Raises KvCapacityError."""
         context = self._contexts.usable(number)
         room = context.working_pages * self._page_size - len(context.working)
         if len(tokens) > room:
@@ -134,16 +133,16 @@ class WorkingPages:
         return self._commit(context, pages)
 
     def commit_full(self, number: int) -> CommitResult:
-        """Commits the full working pages up to the first that positions forbid (P10); never raises for positions."""
+        """Commits full working pages up to the first whose positions forbid it (P10). Never raises for positions."""
         context = self._contexts.usable(number)
         full = len(context.working) // self._page_size
         return self._commit(context, self._increasing_pages(context, full)) if full else NOTHING_COMMITTED
 
-    def attach_cached(self, number: int, tokens: Sequence[WorkingToken], limit: int | None = None) -> int:
-        """Attaches cached pages that continue the context with causal `tokens` at the positions of their slots (K5-K7).
+    def match_prefix(self, number: int, tokens: Sequence[WorkingToken], limit: int | None = None) -> int:
+        """Attaches cached pages that hold the context's working tokens followed by `tokens` (K5-K7).
 
-        Returns how many of `tokens` need not be computed. `limit` is the smallest input index whose logits are
-        wanted (K6), None when none are.
+        Returns how many of `tokens` need no computation. `limit` is the smallest input index whose logits are needed
+        (K6), or None.
         """
         context = self._contexts.usable(number)
         working = len(context.working)
@@ -153,7 +152,7 @@ class WorkingPages:
             return 0
         held = min(len(cached.pages), pages_for(working, self._page_size))
         table, first = context.block_table, context.committed
-        self._pool.give(table[first : first + held])
+        self._pool.free(table[first : first + held])
         table[first : first + held] = cached.pages
         context.leaf = self._trie.move(context.leaf, cached.place)
         context.committed += len(cached.pages)
@@ -163,27 +162,26 @@ class WorkingPages:
         return max(0, covered - working)
 
     def cached_keys(self, number: int, tokens: Sequence[WorkingToken], limit: int) -> list[bytes]:
-        """Keys of the cached pages that continue the context with the first `limit` of `tokens`, as `attach_cached`
-        would attach them."""
+        """Keys of the cached pages that `match_prefix` would attach for the first `limit` of `tokens`."""
         context = self._contexts.usable(number)
         allowed = len(context.working) + min(limit, len(tokens))
         return self._follow(context, tokens, allowed // self._page_size).keys
 
     def tokens_to_fill(self, number: int, pages: int) -> int:
-        """Tokens that lack until `pages` pages behind the committed ones are full; negative where more are there."""
+        """Tokens missing until `pages` pages after the committed ones are full. Negative if there are more."""
         return pages * self._page_size - len(self._contexts.usable(number).working)
 
     def tokens_to_last_page(self, number: int, tokens: int) -> int:
-        """Of `tokens` more those up to the end of the last full page."""
+        """How many of `tokens` more tokens fill pages completely."""
         return self.tokens_to_fill(number, (len(self._contexts.usable(number).working) + tokens) // self._page_size)
 
     def end_key(self, number: int) -> bytes | None:
-        """The key of the last page of a context that ends with a committed page; None where it does not."""
+        """The key of the last page if the context ends with a committed page, else None."""
         context = self._contexts.usable(number)
         return last_key(context.leaf) if context.committed and not context.working else None
 
     def next_key(self, number: int, tokens: Sequence[WorkingToken]) -> bytes | None:
-        """The key of the page that `tokens` begin behind committed ones; None where they do not."""
+        """The key of the page that `tokens` fill directly after the committed pages. None if they do not fill one."""
         context = self._contexts.usable(number)
         first = tokens[: self._page_size]
         if context.working or len(first) < self._page_size or min(map(_POSITION, first)) <= context.highest_position:
@@ -191,11 +189,11 @@ class WorkingPages:
         return self._hasher.key(last_key(context.leaf), first)
 
     def adopt(self, context: Context, records: list[PageRecord]) -> None:
-        """Commits leading working pages whose identity is known: those a restore has filled."""
+        """Commits leading working pages, filled by a restore, whose keys are known."""
         place = _end(context)
         for record in records:
             place = self._publish(context, place, record)
-        self._settle(context, place)
+        self._move_to(context, place)
 
     def _follow(self, context: Context, new: Sequence[WorkingToken], pages: int) -> _Cached:
         size, lowest = self._page_size, context.highest_position
@@ -223,13 +221,13 @@ class WorkingPages:
         before = context.block_table[first : first + pages]
         place, key = _end(context), last_key(context.leaf)
         records: list[PageRecord] = []
-        for start in range(0, pages * size, size):  # all keys before the first page changes hands: making one may raise
+        for start in range(0, pages * size, size):  # first all keys, then the pages: hashing may raise
             tokens = context.working[start : start + size]
             key = self._hasher.key(key, tokens)
             records.append(PageRecord(key, pack(tokens), size, None))
         for record in records:
             place = self._publish(context, place, record)
-        self._settle(context, place)
+        self._move_to(context, place)
         computed = pages - min(pages, context.inherited_tokens // size)
         highest = max(map(_POSITION, context.working[: pages * size]))
         context.highest_position = max(context.highest_position, highest)
@@ -238,28 +236,29 @@ class WorkingPages:
         return CommitResult(pages, computed, sum(map(ne, before, after)))
 
     def _publish(self, context: Context, place: Place, record: PageRecord) -> Place:
-        """Commits the first working page as `record`, or drops it for an equal page after `place` (K4)."""
+        """Commits the first working page as `record`. If an equal page follows `place`, uses that one and frees its own
+        (K4)."""
         number = context.committed
         own = context.block_table[number]
         context.committed += 1
         equal = self._trie.find(place, record.key, record.packed)
         if equal is not None:
             context.block_table[number] = page_at(equal)
-            self._pool.give([own])
+            self._pool.free([own])
             return equal
-        self._settle(context, place)
+        self._move_to(context, place)
         if record.page is not None:
             record = PageRecord(record.key, record.packed, record.rows, None)
         record.page = own
         context.leaf = self._trie.extend(context.leaf, record)
         return _end(context)
 
-    def _settle(self, context: Context, place: Place) -> None:
+    def _move_to(self, context: Context, place: Place) -> None:
         if place != _end(context):
             context.leaf = self._trie.move(context.leaf, place)
 
     def _increasing_pages(self, context: Context, pages: int) -> int:
-        """How many of the first `pages` full working pages have only positions above the committed ones (P7)."""
+        """How many leading full working pages, at most `pages`, have only positions above the committed ones (P7)."""
         size, highest = self._page_size, context.highest_position
         for number in range(pages):
             page = context.working[number * size : (number + 1) * size]
@@ -292,7 +291,7 @@ def _drop_leading_tokens(context: Context, tokens: int) -> None:
 def _page_tokens(
     working: list[WorkingToken], new: Sequence[WorkingToken], start: int, size: int
 ) -> Sequence[WorkingToken]:
-    """Those on the page from `start` on, of all tokens that follow the committed pages."""
+    """The tokens of the page that begins at `start`, counted from the end of the committed pages."""
     end, held = start + size, len(working)
     return [*working[start:end], *new[max(0, start - held) : max(0, end - held)]]
 

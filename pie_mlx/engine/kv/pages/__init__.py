@@ -1,1 +1,1 @@
-"""Pages: their keys, the pool of page ids, the prefix trie, and images of pages kept outside of it."""
+"""Page ids, page keys, the prefix trie, and images of pages outside the pool. This folder knows no contexts."""

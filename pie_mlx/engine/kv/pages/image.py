@@ -1,4 +1,4 @@
-"""Images: what an off-pool context or a snapshot keeps, enough to bring all of it back."""
+"""Images: what an off-pool context or a snapshot keeps, enough to restore all of it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ from pie_mlx.engine.kv.pages.working_token import WorkingToken, pack
 
 @dataclass(slots=True, eq=False)
 class Tail:
-    """Working tokens at rest, shared by every image made of the same moment.
+    """Working tokens of an image, shared by all images taken at the same moment.
 
-    One record per page that holds tokens. `segment` has those pages while they are in the pool.
+    One record per page that holds tokens. `segment` holds those pages while they are in the pool.
     """
 
     tokens: list[WorkingToken]
@@ -24,7 +24,7 @@ class Tail:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Image:
-    """Committed pages in order, the working tail, and the figures of the context it was taken of."""
+    """Committed pages in order, the working tail, and the figures of the source context."""
 
     records: list[PageRecord]
     tail: Tail
@@ -39,20 +39,20 @@ class Image:
 
 
 class ImageKeeper:
-    """Counts who wants which content, and collects the spilled pages nobody wants any more."""
+    """Counts the images that need each page, and collects spilled pages that no image needs any more."""
 
     def __init__(self, pool: PagePool) -> None:
         self._pool = pool
         self._released: list[SpillKey] = []
 
-    def want(self, image: Image) -> None:
-        """One more holder needs the content of `image`."""
+    def retain(self, image: Image) -> None:
+        """Adds a holder of `image`."""
         image.tail.images += 1
         for record in image.all_records():
             record.wanted += 1
 
-    def forget(self, image: Image) -> None:
-        """One holder fewer; what nobody wants is given back."""
+    def release(self, image: Image) -> None:
+        """Removes a holder of `image`, and frees what no holder needs."""
         tail = image.tail
         tail.images -= 1
         for record in image.all_records():
@@ -61,7 +61,7 @@ class ImageKeeper:
                 self._released.append(record.spill)
                 record.spill = None
         if not tail.images and tail.segment is not None:
-            self._pool.give(self._pool.strip(tail.segment))
+            self._pool.free(self._pool.strip(tail.segment))
             tail.segment = None
 
     def mark_spilled(self, content: PageContent, key: SpillKey) -> None:
@@ -72,15 +72,15 @@ class ImageKeeper:
         else:
             self._released.append(key)
 
-    def take_released(self) -> tuple[SpillKey, ...]:
-        """Keys of spilled pages that no context or snapshot needs any more, each once. Call it after the reads of a
-        restore were done."""
+    def pop_released(self) -> tuple[SpillKey, ...]:
+        """Returns the keys of spilled pages that no image needs any more, each once. Call it after the reads of a
+        restore are done."""
         released, self._released = tuple(self._released), []
         return released
 
 
 def cut_tail(tokens: list[WorkingToken], pages: list[int], page_size: int) -> list[PageRecord]:
-    """Records of the working pages that hold `tokens`; fewer `pages` than needed leave the rest without content."""
+    """Records of the working pages that hold `tokens`. If `pages` are too few, the last records have no content."""
     parts = [tokens[start : start + page_size] for start in range(0, len(tokens), page_size)]
     padded = [*pages, *[None] * (len(parts) - len(pages))]
     return [PageRecord(b"", pack(part), len(part), page) for part, page in zip(parts, padded, strict=False)]

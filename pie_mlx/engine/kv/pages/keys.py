@@ -1,4 +1,4 @@
-"""Page keys: chained 128-bit BLAKE2b over all that a page's KV depends on."""
+"""Page keys: a chained 128-bit BLAKE2b hash of everything that a page's KV depends on."""
 
 from collections.abc import Sequence
 from hashlib import blake2b
@@ -17,8 +17,9 @@ _MOST_KEPT = 1024
 class PageHasher:
     """Computes the keys of one model's pages.
 
-    `identity` names model, weights revision, quantisation and KV dtype; `page_size` is in tokens. A page is hashed by
-    columns: ids, positions, adapters, versions, seeds and masks of its tokens, each column and mask with its length.
+    `identity` names model, weights revision, quantisation and KV dtype; `page_size` is in tokens. A page is hashed
+    column by column: ids, positions, adapters, versions, seeds and masks of its tokens. Each column and mask is
+    preceded by its length.
     """
 
     def __init__(self, identity: bytes, page_size: int) -> None:
@@ -30,7 +31,7 @@ class PageHasher:
         self._uniform: dict[tuple[int, int, int], bytes] = {}
 
     def key(self, parent: bytes, tokens: Sequence[WorkingToken]) -> bytes:
-        """The key of the page that holds `tokens` (exactly one page of them) after the page keyed `parent`."""
+        """The key of the page that holds `tokens`, exactly one page, and follows the page with key `parent`."""
         size = self._page_size
         ids, positions, masks, *origins = zip(*tokens, strict=True)
         numbers = self._two_columns.pack(size, *ids, size, *positions)
@@ -39,7 +40,7 @@ class PageHasher:
         return blake2b(parent + self._header + numbers + self._origins(origins) + rows, digest_size=16).digest()
 
     def _origins(self, columns: list[tuple[int, ...]]) -> bytes:
-        """Adapters, versions and seeds. Nearly every page has one of each, so those bytes are kept."""
+        """Bytes for adapters, versions and seeds. Cached, since nearly every page has one value of each."""
         size = self._page_size
         adapters, versions, seeds = columns
         adapter, version, seed = adapters[0], versions[0], seeds[0]

@@ -1,19 +1,22 @@
-"""Segments: runs of full pages that were extended by one holder, the edges of the prefix trie."""
+"""Segments: runs of full pages that one holder extended. They are the edges of the prefix trie."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from pie_mlx.engine.kv.pages.integrity_error import IntegrityError
 from pie_mlx.engine.kv.pages.working_token import WorkingToken, unpack
 
 
-class PageRecord:
-    """One page's identity and where its content is.
+class IntegrityError(RuntimeError):
+    """The page store contradicts itself, or a caller broke its contract: a bug in the engine."""
 
-    `packed` are its tokens (see `working_token.pack`), `rows` how many. `page` is the physical page, None once it was
-    reclaimed. `spill` is the spill file's key, None when not spilled. `wanted` counts the off-pool contexts and
-    snapshots that need the content some day.
+
+class PageRecord:
+    """The identity of one page, and the place of its content.
+
+    `packed` are its tokens (see `working_token.pack`), `rows` their number. `page` is the physical page, None once
+    reclaimed. `spill` is the key in the spill file, None if not spilled. `wanted` counts the images (off-pool contexts
+    and snapshots) that need the content.
     """
 
     __slots__ = ("key", "packed", "page", "rows", "spill", "wanted")
@@ -28,24 +31,24 @@ class PageRecord:
 
     @property
     def tokens(self) -> list[WorkingToken]:
-        """Unpacked anew each time."""
+        """The tokens, unpacked at each call."""
         return unpack(self.packed)
 
 
 def resident_page(record: PageRecord) -> int:
-    """The physical page of a record that must be in the pool."""
+    """The physical page of a record. Raises IntegrityError if the record is not in the pool."""
     if record.page is None:
         raise IntegrityError("a page without content is linked in the trie")
     return record.page
 
 
 class Segment:
-    """A run of pages below `parent`; every page of it is in the pool.
+    """A run of pages below `parent`. All of its pages are in the pool.
 
-    `contexts` and `snapshots` count the holders whose chain ends here plus the children that are held, so a
-    hold of a long chain touches only the segments that were not held before. `listed` is False for pages that
-    no lookup may find: working tails, and pages whose key belongs to other tokens. A segment without pages
-    (other than the root) was reclaimed; its parent stands for it.
+    `contexts` and `snapshots` count the holders whose chain ends here plus the held children, so that holding a long
+    chain touches only segments that were not held before. `listed` is False for pages that lookups must not find:
+    working tails, and pages whose key belongs to other tokens. A segment without pages, except the root, was reclaimed;
+    its parent takes its place.
     """
 
     __slots__ = ("children", "contexts", "holders", "listed", "pages", "parent", "share", "snapshots", "unseen")

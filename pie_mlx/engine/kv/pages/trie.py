@@ -1,7 +1,6 @@
-"""The prefix trie: which full pages are in the pool, below which prefix, and who holds them.
+"""The prefix trie: which full pages are in the pool, after which prefix, and who holds them.
 
-It holds only pages whose content is in the pool. What an off-pool context or a snapshot needs beyond that is kept
-in its `Image`.
+It contains only pages that are in the pool. An `Image` keeps whatever else an off-pool context or a snapshot needs.
 """
 
 from typing import NamedTuple
@@ -12,14 +11,14 @@ from pie_mlx.engine.kv.pages.segment import PageRecord, Segment, resident_page
 
 
 class Place(NamedTuple):
-    """A point of the trie: after the first `pages` pages of `segment`."""
+    """A point in the trie: after the first `pages` pages of `segment`."""
 
     segment: Segment
     pages: int
 
 
 class PrefixTrie:
-    """Full pages by prefix. Holders stand at the end of a segment and hold every page up to the root."""
+    """Full pages by prefix. A holder stands at the end of a segment and holds every page up to the root."""
 
     def __init__(self, pool: PagePool) -> None:
         self.pool = pool
@@ -28,7 +27,7 @@ class PrefixTrie:
     # Looking up.
 
     def find(self, place: Place, key: bytes, packed: bytes) -> Place | None:
-        """The place after the page of `key` that follows `place`; None when absent or one of other tokens."""
+        """The place after the page with this key and these tokens that follows `place`. None if there is none."""
         segment, at = place
         if at == len(segment.pages):
             child = segment.children.get(key)
@@ -39,7 +38,7 @@ class PrefixTrie:
         return Place(segment, at + 1) if record.key == key and record.packed == packed else None
 
     def match(self, chain: list[PageRecord]) -> tuple[Place, int]:
-        """The deepest place that `chain` leads to from the root, and how many of its pages that is."""
+        """The deepest place that `chain` reaches from the root, and how many of its pages that covers."""
         place, depth = Place(self.root, 0), 0
         while depth < len(chain):
             child = place.segment.children.get(chain[depth].key)
@@ -61,7 +60,7 @@ class PrefixTrie:
             segment.contexts += 1
             if segment.contexts > 1:
                 break
-            self.pool.file(segment)
+            self.pool.list_reclaimable(segment)
             segment = segment.parent
         return end
 
@@ -71,7 +70,7 @@ class PrefixTrie:
             segment.contexts -= 1
             if segment.contexts:
                 break
-            self.pool.file(segment)
+            self.pool.list_reclaimable(segment)
             segment = segment.parent
 
     def hold_for_snapshot(self, place: Place) -> Segment:
@@ -87,19 +86,19 @@ class PrefixTrie:
         return end
 
     def drop_for_snapshot(self, segment: Segment) -> None:
-        """A snapshot no longer stands at the end of `segment`, or of what is left of it."""
+        """A snapshot no longer stands at the end of `segment`, or of what remains of it."""
         segment = standing(segment)
         while segment.parent is not None:
             segment.snapshots -= 1
             if segment.snapshots:
                 break
-            self.pool.file(segment)
+            self.pool.list_reclaimable(segment)
             segment = segment.parent
 
     # Growing.
 
     def extend(self, leaf: Segment, record: PageRecord) -> Segment:
-        """Adds a page after `leaf`, on whose end a live context stands; returns where it stands then."""
+        """Adds a page after `leaf`, where a live context stands. Returns the segment where it stands then."""
         alone = leaf.contexts == 1 and not leaf.snapshots and not leaf.children
         if alone and leaf.parent is not None:
             leaf.pages.append(record)
@@ -110,19 +109,19 @@ class PrefixTrie:
         return self.move(leaf, Place(child, 1))
 
     def move(self, leaf: Segment, place: Place) -> Segment:
-        """A live context that stands on the end of `leaf` now stands at `place`."""
+        """Moves a live context from the end of `leaf` to `place`."""
         end = self.hold(place)
         self.drop(leaf)
         return end
 
     def hang(self, leaf: Segment, pages: list[PageRecord]) -> Segment:
-        """Pages below `leaf` that no lookup finds: the tail of something off-pool. Reclaimable at once."""
+        """Adds pages below `leaf` that no lookup finds: a tail of something off-pool. They are reclaimable at once."""
         segment = Segment(leaf, pages, listed=False)
-        self.pool.file(segment)
+        self.pool.list_reclaimable(segment)
         return segment
 
     def _end_at(self, place: Place) -> Segment:
-        """The segment that ends at `place`, cutting one in two where needed. The caller holds it at once."""
+        """The segment that ends at `place`; cuts one in two if needed. The caller must hold it at once."""
         segment, at = place
         if at == len(segment.pages):
             return segment
@@ -133,9 +132,9 @@ class PrefixTrie:
     def _cut(self, lower: Segment, at: int) -> Segment:
         upper = Segment(lower.parent, lower.pages[:at], listed=lower.listed)
         upper.contexts, upper.snapshots = min(lower.contexts, 1), min(lower.snapshots, 1)
-        shelf = self.pool.shelf_of(lower)
-        if shelf is not None:
-            shelf.pages -= at
+        lru = self.pool.lru_of(lower)
+        if lru is not None:
+            lru.pages -= at
         if lower.listed and lower.parent is not None:
             lower.parent.children[upper.pages[0].key] = upper
         lower.pages, lower.parent, lower.listed = lower.pages[at:], upper, True
@@ -143,21 +142,21 @@ class PrefixTrie:
         return upper
 
     def _refresh(self, segment: Segment) -> None:
-        """Files a whole path anew, children first: a parent must never lie before its child."""
+        """Lists a whole path as most recently used, children first: a parent must never come before its child."""
         while segment.parent is not None and not segment.contexts:
-            self.pool.file(segment)
+            self.pool.list_reclaimable(segment)
             segment = segment.parent
 
 
 def standing(segment: Segment) -> Segment:
-    """What is left of `segment`: itself, or the nearest ancestor whose pages were not reclaimed."""
+    """What remains of `segment`: itself, or the nearest ancestor that was not reclaimed."""
     while not segment.pages and segment.parent is not None:
         segment = segment.parent
     return segment
 
 
 def path(segment: Segment) -> list[Segment]:
-    """The segments from the root (not included) to `segment`."""
+    """The segments below the root, down to `segment`."""
     segments: list[Segment] = []
     while segment.parent is not None:
         segments.append(segment)
@@ -181,7 +180,7 @@ def chain_of(segment: Segment) -> list[PageRecord]:
 
 
 def last_key(segment: Segment) -> bytes:
-    """The key that the next page after `segment` chains on."""
+    """The key that the next page after `segment` is chained to."""
     return segment.pages[-1].key if segment.pages else NO_PAGE
 
 

@@ -1,4 +1,4 @@
-"""What goes in and out of the page store: plain immutable values."""
+"""Inputs and results of the page store: plain immutable values."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -9,14 +9,14 @@ from pie_mlx.engine.kv.pages.segment import PageRecord
 from pie_mlx.engine.kv.pages.working_token import WorkingToken
 
 SpillKey = Any
-"""Whatever the spill file calls a stored page; kept and handed back, never looked at."""
+"""The spill file's name for a stored page. The store never looks into it."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageCopy:
     """Copy the first `rows` slots of page `source` to page `target`.
 
-    Copies are done in the order they were returned, before the next pass.
+    Do copies in the order returned, before the next pass.
     """
 
     source: int
@@ -26,7 +26,7 @@ class PageCopy:
 
 @dataclass(frozen=True, slots=True)
 class PageRead:
-    """Read the spilled page `key` into page `target`; its first `rows` slots count."""
+    """Read the spilled page `key` into page `target`. Only its first `rows` slots are valid."""
 
     key: SpillKey
     target: int
@@ -35,9 +35,9 @@ class PageRead:
 
 @dataclass(frozen=True, slots=True)
 class PageContent:
-    """Content of page `page` (its first `rows` slots) that somebody off-pool may want back.
+    """The first `rows` slots of `page`, which an image may need again.
 
-    `record` is the store's own handle of it: hand the whole value to `mark_spilled`.
+    `record` is the store's own handle: pass the whole value to `mark_spilled`.
     """
 
     page: int
@@ -59,8 +59,8 @@ class Fill:
 
 
 class CommitResult(NamedTuple):
-    """`pages` were committed; `computed` of them hold a token this context computed (they cost), and
-    `deduplicated` were replaced by an equal page that was there already."""
+    """`pages` were committed. `computed` of them hold a token that this context computed, and are charged;
+    `deduplicated` were replaced by an equal page that already existed."""
 
     pages: int
     computed: int
@@ -69,20 +69,20 @@ class CommitResult(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """All tokens of a context, the first `committed` of them in committed pages: what computes its content anew."""
+    """All tokens of a context, enough to compute its content again. The first `committed` are in committed pages."""
 
     tokens: list[WorkingToken]
     committed: int
 
     @property
     def needs_adapter(self) -> bool:
-        """Whether some of it was computed with an adapter."""
+        """Whether any token was computed with an adapter."""
         return any(token.adapter for token in self.tokens)
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A context before a pass, for `rollback`."""
+    """The state of a context before a pass, for `rollback`."""
 
     committed: int
     working: tuple[WorkingToken, ...]
@@ -92,8 +92,8 @@ class Mark:
 
 
 class Rows(msgspec.Struct, frozen=True):
-    """Where the next tokens of a context go: slot numbers from `first` on, their physical `slots` (page × page size +
-    offset), and the pages of all slots up to theirs."""
+    """Destination of the next tokens of a context: slot numbers from `first` on, physical `slots` (page * page size +
+    offset), and the pages of all slots up to the last of them."""
 
     first: int
     slots: list[int]
@@ -113,10 +113,10 @@ class Fork:
 
 @dataclass(frozen=True, slots=True)
 class Suspension:
-    """What a suspended context leaves behind.
+    """The result of a suspension.
 
-    `freed` pages became available. `contents` is what would be lost if they were all reclaimed, in slot
-    order: readable until pages are next requested.
+    `freed` pages became available. `contents` lists what would be lost if all of them were reclaimed, in slot order. It
+    can be read until pages are next requested.
     """
 
     freed: int
@@ -125,7 +125,7 @@ class Suspension:
 
 @dataclass(frozen=True, slots=True)
 class Restore:
-    """The work that brings a context back: copies, then reads, then fills in order, then `finish_restore`."""
+    """The work that restores a context: copies, then reads, then fills in order, then `finish_restore`."""
 
     attached: int
     copies: tuple[PageCopy, ...]
@@ -135,7 +135,7 @@ class Restore:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A context made from a snapshot. Off-pool (`resident` False) when some content must be brought back first."""
+    """A context made from a snapshot. It is off-pool (`resident` False) if some content must be restored first."""
 
     context: int
     copies: tuple[PageCopy, ...]
@@ -145,8 +145,7 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class PoolUsage:
-    """Pages by what they are to the pool: capacity = free + cached + snapshot_only + used + withheld; shared is part of
-    used."""
+    """Pages by state: capacity = free + cached + snapshot_only + used + withheld. `shared` is part of `used`."""
 
     capacity: int
     free: int

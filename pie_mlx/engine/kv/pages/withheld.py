@@ -1,12 +1,12 @@
-"""Pages that the pool does without for a while, because the system is short of memory."""
+"""Pages that the pool does not use for a while because the system is short of memory."""
 
 from pie_mlx.engine.kv.pages.pool import PagePool
 
 
 class Withheld:
-    """Takes pages out of a pool, free and cached ones only, and puts them back.
+    """Takes free and cached pages out of a pool, and puts them back.
 
-    What a cached page holds for a suspended context is lost as when another context takes it (K8).
+    As with any reclaimed page, a suspended context loses the content of a cached page taken here (K8).
     """
 
     def __init__(self, pool: PagePool) -> None:
@@ -17,21 +17,21 @@ class Withheld:
         """Pages that are withheld."""
         return len(self._pool.withheld)
 
-    def take(self, pages: int) -> list[int]:
-        """Withhold `pages` more, or as many as are available; answers them."""
+    def withhold(self, pages: int) -> list[int]:
+        """Withholds `pages` more pages, or as many as are available. Returns them."""
         if not pages:
             return []
-        taken = self._pool.take(min(pages, self._pool.available()))
+        taken = self._pool.allocate(min(pages, self._pool.available()))
         self._pool.withheld += taken
         return taken
 
     def give_back(self, pages: int) -> None:
-        """Put back `pages` of them."""
+        """Puts back `pages` of them."""
         kept = max(0, self.count - pages)
         back, self._pool.withheld = self._pool.withheld[kept:], self._pool.withheld[:kept]
-        self._pool.give(back)
+        self._pool.free(back)
 
     def empty_cache(self) -> list[int]:
-        """Forget what is cached; answers all pages that are free then."""
-        self._pool.give(self._pool.take_cached())
-        return list(self._pool.free)
+        """Reclaims all cached pages. Returns all free pages."""
+        self._pool.free(self._pool.reclaim_cached())
+        return list(self._pool.free_ids)

@@ -1,4 +1,5 @@
-"""LoRA adapters: their files, their matrices beside each other, and what they add to the rows of a forward pass."""
+"""LoRA adapters: their files, their stacked matrices, and what they add to the rows of a forward pass. Users and names
+are unknown here."""
 
 from pie_mlx.engine.model.adapters.bank import AdapterBank, Version
 from pie_mlx.engine.model.adapters.content import NO_ADAPTER, AdapterContent, AdapterUse, LowRank

@@ -1,4 +1,4 @@
-"""The adapters in memory, and their application to the rows of a forward pass."""
+"""The adapters in memory, applied to the rows of a forward pass."""
 
 import math
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
@@ -8,10 +8,9 @@ import mlx.core as mx
 
 from pie_mlx.backends import current_backend
 from pie_mlx.engine.model.adapters import expert_order
-from pie_mlx.engine.model.adapters.additions import RowAdapters
 from pie_mlx.engine.model.adapters.content import AdapterContent, AdapterUse, LowRank
 from pie_mlx.engine.model.adapters.evolution import perturbed
-from pie_mlx.engine.model.adapters.projections import Projections
+from pie_mlx.engine.model.adapters.projections import Projections, RowAdapters
 from pie_mlx.engine.model.adapters.stacks import EMPTY, StackSet, stack_up
 from pie_mlx.engine.model.adapters.targets import Target
 from pie_mlx.engine.model.mlx_lm.head import RowSelection
@@ -19,20 +18,20 @@ from pie_mlx.errors import AdapterError
 from pie_mlx.metal.launcher import KernelLauncher
 
 SPARE_MEMBERS = 32
-"""Adapters that stay in the stacks without being used, so that a batch that changes need not stack anew."""
+"""Unused adapters that stay in the stacks, so that a changing batch needs no new stacks."""
 
 Version = tuple[int, int]
 """An adapter and its version."""
 
 
 class AdapterBank:
-    """Contents by adapter and version. It belongs to the MLX thread.
+    """Contents by adapter and version. Belongs to the MLX thread.
 
-    A content that was put is immutable; it is there until it is dropped.
+    A stored content is immutable and stays until it is dropped.
     """
 
     def __init__(self, find_targets: Callable[[], Mapping[str, Target]], selection: RowSelection) -> None:
-        """`find_targets` is asked once, when the first adapter comes."""
+        """`find_targets` is called once, for the first adapter."""
         self._find_targets = find_targets
         self._selection = selection
         self._targets: Mapping[str, Target] | None = None
@@ -43,7 +42,7 @@ class AdapterBank:
 
     @property
     def targets(self) -> Mapping[str, Target]:
-        """The projections of the model that adapters can add to, by path."""
+        """The projections that adapters can add to, by path."""
         if self._targets is None:
             expert_order.install()
             self._targets = self._find_targets()
@@ -51,15 +50,15 @@ class AdapterBank:
 
     @property
     def size_bytes(self) -> int:
-        """What the adapters take in memory, the stacks of those in use included."""
+        """Bytes of all adapters in memory, including the stacks of those in use."""
         return sum(content.size_bytes for content in self._contents.values()) + self._set.size_bytes
 
     def get(self, version: Version) -> AdapterContent:
-        """The content of a version that is there."""
+        """The content of a version in memory."""
         return self._contents[version]
 
     def put(self, version: Version, content: AdapterContent) -> None:
-        """Keep a content from now on."""
+        """Stores a content."""
         self._contents[version] = content
 
     @property
@@ -68,29 +67,29 @@ class AdapterBank:
         return 1 + max((target.layer for target in self.targets.values() if target.layer is not None), default=-1)
 
     def evolution_bytes(self, names: Collection[str], rank: int) -> int:
-        """What an evolution of this rank takes on the projections of these names: matrices and their three states."""
+        """Bytes of an evolution of this rank on the projections with these names: matrices and their three states."""
         chosen = [target for target in self.targets.values() if target.name in names]
         elements = sum(math.prod(one.down_shape(rank)) + math.prod(one.up_shape(rank)) for one in chosen)
         return 4 * elements * mx.float32.size
 
     def require_room(self, size_bytes: int, held_bytes: int) -> None:
-        """Raises AdapterError when weights of this size, and a stack of them, do not fit the memory that is left, and
-        when its user, who holds `held_bytes`, would hold more than he leaves to others."""
+        """Raises AdapterError if weights of this size, plus a stack of them, do not fit the free memory, or if the
+        user, who holds `held_bytes`, would then hold more than half of what is available to users."""
         left = current_backend().memory_bytes() - mx.get_active_memory()
         if 2 * size_bytes > left:
             raise AdapterError(
-                f"adapter: it takes {2 * size_bytes >> 20:,} MiB, {left >> 20:,} MiB are left",
+                f"adapter: it needs {2 * size_bytes >> 20:,} MiB, {left >> 20:,} MiB are free",
                 hint="destroy adapters, or start the engine with fewer pages",
             )
         if 2 * (held_bytes + size_bytes) > left + held_bytes:
             raise AdapterError(
-                f"adapter: with it, this user's take {(held_bytes + size_bytes) >> 20:,} MiB, of "
+                f"adapter: this user's adapters would take {(held_bytes + size_bytes) >> 20:,} MiB, and of "
                 f"{(left + held_bytes) >> 20:,} MiB a user may take half",
-                hint="destroy some of yours, also contexts and snapshots that were computed with them",
+                hint="destroy some of yours, and the contexts and snapshots computed with them",
             )
 
     def drop(self, versions: Collection[Version]) -> None:
-        """Forget contents."""
+        """Drops contents."""
         for version in versions:
             self._contents.pop(version, None)
         if any(use[:2] not in self._contents for use in self._set.slots):
@@ -101,7 +100,8 @@ class AdapterBank:
     def applied(
         self, uses: Sequence[tuple[int, int, int]], launcher: KernelLauncher | None, dtype: mx.Dtype
     ) -> Generator[None, None, None]:
-        """Inside, the model computes token row i with `uses[i]`. Raises RuntimeError for a version not there."""
+        """Inside the block, the model computes token row i with `uses[i]`. Raises RuntimeError for a version not in
+        memory."""
         wanted = {use for use in uses if self._changes_something(use)}
         if not wanted:
             yield
@@ -127,7 +127,7 @@ class AdapterBank:
         return bool(content.additions)
 
     def _stacked(self, wanted: Collection[tuple[int, int, int]], dtype: mx.Dtype) -> StackSet:
-        """Stacks with at least the wanted members: those there are, or new ones."""
+        """Stacks with at least these members: the existing ones, or new ones."""
         if not all(use in self._set.slots for use in wanted):
             spare = [use for use in self._set.slots if use not in wanted][-SPARE_MEMBERS:]
             members = [*spare, *(AdapterUse(*use) for use in sorted(wanted))]

@@ -6,11 +6,51 @@ from typing import NamedTuple
 
 import mlx.core as mx
 
-from pie_mlx.engine.model.adapters.evolution_state import EvolutionState
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """The strategy's state for one matrix, float32 in the matrix's shape.
+
+    `variance` is the diagonal of C, `step_path` p_s, `shape_path` p_c. `number` distinguishes the matrices of a layer.
+    """
+
+    layer: int
+    number: int
+    variance: mx.array
+    step_path: mx.array
+    shape_path: mx.array
+
+
+@dataclass(frozen=True, slots=True)
+class EvolutionState:
+    """The state of an evolution strategy with diagonal covariance (Z1, Z4). `downs` and `ups` are keyed by the path of
+    the projection, `sigmas` (step sizes) by layer."""
+
+    population_size: int
+    mu_fraction: float
+    initial_sigma: float
+    downs: Mapping[str, Matrix]
+    ups: Mapping[str, Matrix]
+    sigmas: Mapping[int, float]
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(array.nbytes for array in self.arrays())
+
+    def matrices(self) -> list[tuple[str, bool, Matrix]]:
+        """(path, whether it is `down`, matrix), ordered by number within each layer."""
+        found = [(path, True, matrix) for path, matrix in self.downs.items()]
+        found += [(path, False, matrix) for path, matrix in self.ups.items()]
+        return sorted(found, key=lambda entry: (entry[2].layer, entry[2].number))
+
+    def arrays(self) -> list[mx.array]:
+        """The arrays to evaluate before the state is used."""
+        matrices = (*self.downs.values(), *self.ups.values())
+        return [array for one in matrices for array in (one.variance, one.step_path, one.shape_path)]
 
 
 class AdapterUse(NamedTuple):
-    """With what a token is computed: an adapter's version and a noise seed; adapter 0 is none, seed 0 no noise."""
+    """What a token is computed with: an adapter's version and a noise seed. Adapter 0 means none, seed 0 no noise."""
 
     adapter: int = 0
     version: int = 0
@@ -42,7 +82,7 @@ class LowRank:
 
 @dataclass(frozen=True, slots=True)
 class AdapterContent:
-    """One version of an adapter: its additions by the path of the projection, and its evolution if it has one."""
+    """One version of an adapter: its additions by path of the projection, and its evolution if any."""
 
     additions: Mapping[str, LowRank] = field(default_factory=dict[str, LowRank])
     evolution: EvolutionState | None = None
@@ -53,6 +93,6 @@ class AdapterContent:
         return own + (self.evolution.size_bytes if self.evolution else 0)
 
     def arrays(self) -> list[mx.array]:
-        """Everything that is to be computed before the content is used."""
+        """The arrays to evaluate before the content is used."""
         pairs = [array for addition in self.additions.values() for array in (addition.down, addition.up)]
         return pairs + (self.evolution.arrays() if self.evolution else [])

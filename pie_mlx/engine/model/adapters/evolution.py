@@ -1,6 +1,6 @@
 """Evolution strategies with diagonal covariance on the matrices of an adapter: initialise, perturb, update.
 
-The formulas are those of separable CMA-ES (Ros, Hansen 2008), per layer of the model; noise is counter-based (Z1-Z4).
+The formulas are those of separable CMA-ES (Ros, Hansen 2008), per layer of the model. Noise is counter-based (Z1-Z4).
 """
 
 import math
@@ -11,8 +11,7 @@ from dataclasses import replace
 import mlx.core as mx
 import numpy as np
 
-from pie_mlx.engine.model.adapters.content import AdapterContent, LowRank
-from pie_mlx.engine.model.adapters.evolution_state import EvolutionState, Matrix
+from pie_mlx.engine.model.adapters.content import AdapterContent, EvolutionState, LowRank, Matrix
 from pie_mlx.engine.model.adapters.philox import normals
 from pie_mlx.engine.model.adapters.strategy import Strategy
 from pie_mlx.engine.model.adapters.targets import Target
@@ -32,9 +31,9 @@ def initial_content(
     mu_fraction: float,
     initial_sigma: float,
 ) -> AdapterContent:
-    """A fresh adapter on the projections of the model's blocks that bear one of `names` (Z1).
+    """A new adapter on the projections with one of `names` in the model's blocks (Z1).
 
-    Raises InvalidArgumentError for a name that none bears.
+    Raises InvalidArgumentError for a name that no projection has.
     """
     chosen = [target for target in targets.values() if target.layer is not None and target.name in names]
     unknown = sorted(set(names) - {target.name for target in chosen})
@@ -55,7 +54,7 @@ def initial_content(
 
 
 def perturbed(additions: Mapping[str, LowRank], state: EvolutionState, seed: int) -> dict[str, LowRank]:
-    """The pairs with the noise of `seed` (Z2); not yet computed."""
+    """The pairs with the noise of `seed` (Z2), not yet evaluated."""
     noise = _noise(state, seed)
     moved = {
         key: state.sigmas[matrix.layer] * mx.sqrt(matrix.variance) * noise[key]
@@ -70,7 +69,7 @@ def perturbed(additions: Mapping[str, LowRank], state: EvolutionState, seed: int
 def updated(
     content: AdapterContent, state: EvolutionState, scores: Sequence[float], seeds: Sequence[int], max_sigma: float
 ) -> AdapterContent:
-    """The content after one generation (Z4); scores and seeds are checked already."""
+    """The content after one generation (Z4). The caller has checked scores and seeds."""
     parents = max(1, math.floor(state.population_size * state.mu_fraction))
     best = sorted(range(len(seeds)), key=lambda place: -scores[place])[:parents]
     strategies = {layer: Strategy.of(size, parents) for layer, size in _sizes(state).items()}
@@ -112,7 +111,7 @@ def _step_sizes(
 
 
 def _moved(matrix: Matrix, strategy: Strategy, noise: mx.array, squared: mx.array) -> Matrix:
-    """`noise` is the recombined noise, ȳ / √C; `squared` the recombined squares of the noise, Σ w y² / C."""
+    """`noise` is the recombined noise, ȳ / √C; `squared` its recombined squares, Σ w y² / C."""
     step_path = strategy.keep_step * matrix.step_path + strategy.take_step * noise
     mean = mx.sqrt(matrix.variance) * noise
     shape_path = strategy.keep_shape * matrix.shape_path + strategy.take_shape * mean
@@ -127,7 +126,7 @@ def _moved(matrix: Matrix, strategy: Strategy, noise: mx.array, squared: mx.arra
 def _recombined(
     state: EvolutionState, seeds: Sequence[int], weights: Sequence[float]
 ) -> tuple[dict[tuple[str, bool], mx.array], dict[tuple[str, bool], mx.array]]:
-    """Weighted sums over the best seeds, best first: of the noise, and of its squares."""
+    """Weighted sums of the noise, and of its squares, over the best seeds, best first."""
     mean: dict[tuple[str, bool], mx.array] = {}
     squares: dict[tuple[str, bool], mx.array] = {}
     for weight, seed in zip(weights, seeds, strict=True):
@@ -143,7 +142,7 @@ def _by_key(state: EvolutionState) -> dict[tuple[str, bool], Matrix]:
 
 
 def _noise(state: EvolutionState, seed: int) -> dict[tuple[str, bool], mx.array]:
-    """N(seed, ·) of every matrix, in one run of the generator."""
+    """N(seed, ·) for every matrix, in one run of the generator."""
     matrices = state.matrices()
     counts = [-(-matrix.variance.size // 4) for _, _, matrix in matrices]
     flat = normals(
@@ -160,7 +159,7 @@ def _noise(state: EvolutionState, seed: int) -> dict[tuple[str, bool], mx.array]
 
 
 def _initial_pair(target: Target, rank: int, alpha: float) -> LowRank:
-    """`down` uniform in ±1/√in, `up` zero; the same at every start, so that a tuning can be repeated."""
+    """`down` uniform in ±1/√in, `up` zero. Equal at every start, so that a tuning can be repeated."""
     shape = target.down_shape(rank)
     bound = 1 / math.sqrt(target.width)
     generator = np.random.Generator(np.random.Philox(key=[target.layer or 0, 2 * target.number]))

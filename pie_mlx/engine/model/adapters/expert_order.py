@@ -1,7 +1,7 @@
-"""Which token each row of a sorted layer of experts belongs to.
+"""The token of each row in a sorted layer of experts.
 
-mlx-lm sorts many rows by expert before it projects them, and does not hand the order on. Its sorting function is
-replaced by one that notes it for the thread's forward pass.
+mlx-lm sorts many rows by expert before it projects them, and does not pass the order on. We replace its sorting
+function by one that records the order for the thread's forward pass.
 """
 
 import threading
@@ -26,24 +26,24 @@ _noted = _Noted()
 
 
 def install() -> None:
-    """Note the order from now on."""
+    """Starts recording the order."""
     setattr(switch_layers, _NAME, _sort)
 
 
 def sorted_rows() -> mx.array:
-    """The tokens of the rows that were sorted last on this thread."""
+    """The tokens of the rows sorted last on this thread."""
     if _noted.rows is None:
-        raise RuntimeError("experts: sorted rows, but nobody has sorted them")
+        raise RuntimeError("experts: the rows count as sorted, but no order was recorded")
     return _noted.rows
 
 
 def forget() -> None:
-    """Let go of the last order's array."""
+    """Releases the array of the last order."""
     _noted.rows = None
 
 
 def _sort(x: mx.array, indices: mx.array) -> tuple[mx.array, mx.array, mx.array]:
     result: Any = _ORIGINAL(x, indices)
-    # The inverse of the inverse permutation is the order itself.
+    # The inverse of the inverse permutation is the order.
     _noted.rows = mx.argsort(result[2]) // indices.shape[-1]
     return result

@@ -1,4 +1,4 @@
-"""Adapter files to the additions of a model, and back."""
+"""Reads adapter files as additions to a model's projections, and writes them."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -7,12 +7,12 @@ from typing import Any
 import mlx.core as mx
 
 from pie_mlx.documents import json_value
-from pie_mlx.engine.model.adapters.base import Format, NamedPair, table
 from pie_mlx.engine.model.adapters.content import AdapterContent, LowRank
-from pie_mlx.engine.model.adapters.mlx_lm_format import MlxLmFormat
-from pie_mlx.engine.model.adapters.peft_format import PeftFormat
+from pie_mlx.engine.model.adapters.formats.base import Format, NamedPair, table
+from pie_mlx.engine.model.adapters.formats.mlx_lm import MlxLmFormat
+from pie_mlx.engine.model.adapters.formats.peft import PeftFormat
+from pie_mlx.engine.model.adapters.formats.tensors import read_tensors, write_tensors
 from pie_mlx.engine.model.adapters.targets import Target
-from pie_mlx.engine.model.adapters.tensor_file import read_tensors, write_tensors
 from pie_mlx.errors import AdapterFormatError, AdapterShapeError, InvalidArgumentError
 from pie_mlx.metal.arrays import evaluate
 
@@ -20,7 +20,7 @@ FORMATS: Sequence[Format] = (PeftFormat(), MlxLmFormat())
 
 
 def read_adapter(config_text: str, data: bytes, targets: Mapping[str, Target], dtype: mx.Dtype) -> AdapterContent:
-    """An adapter for the model with these projections, its matrices in `dtype`.
+    """Reads an adapter for a model with these projections. Its matrices get `dtype`.
 
     Raises AdapterFormatError for files that are damaged or hold anything but low-rank pairs, AdapterShapeError for
     those of another model.
@@ -29,7 +29,7 @@ def read_adapter(config_text: str, data: bytes, targets: Mapping[str, Target], d
     format = next((one for one in FORMATS if one.recognises(config)), None)
     if format is None:
         raise AdapterFormatError(
-            "adapter: adapter_config.json is neither PEFT's nor mlx-lm's", hint="use the file the trainer wrote"
+            "adapter: adapter_config.json is neither PEFT's nor mlx-lm's", hint="use the file that the trainer wrote"
         )
     additions: dict[str, LowRank] = {}
     for pair in format.pairs(config, read_tensors(data)):
@@ -44,9 +44,10 @@ def read_adapter(config_text: str, data: bytes, targets: Mapping[str, Target], d
 
 
 def write_adapter(content: AdapterContent, layers: int) -> tuple[str, bytes]:
-    """adapter_config.json and adapters.safetensors of additions, as mlx-lm reads them; the model has `layers` blocks.
+    """Returns adapter_config.json and adapters.safetensors as mlx-lm reads them, for a model with `layers` blocks.
 
-    mlx-lm knows one rank and one scale: what differs from the first projection's is in patterns that only we read.
+    mlx-lm knows one rank and one scale. Projections that differ from the first are listed in patterns that only we
+    read.
     """
     additions = content.additions
     first = next(iter(additions.values()))
@@ -77,7 +78,7 @@ def _config(text: str) -> Mapping[str, Any]:
 
 
 def _target(pair: NamedPair, targets: Mapping[str, Target]) -> Target:
-    """The projection a file means: the one of its name, or the only one whose path ends with it."""
+    """The projection that a file names: by its full path, or the only one whose path ends with the name."""
     found = targets.get(pair.name)
     if found is None:
         ending = [target for path, target in targets.items() if path.endswith(f".{pair.name}")]
@@ -88,12 +89,12 @@ def _target(pair: NamedPair, targets: Mapping[str, Target]) -> Target:
         found = ending[0]
     rank = pair.down.shape[-1]
     for side, shape, expected in (
-        ("in", pair.down.shape, found.down_shape(rank)),
-        ("out", pair.up.shape, found.up_shape(rank)),
+        ("input", pair.down.shape, found.down_shape(rank)),
+        ("output", pair.up.shape, found.up_shape(rank)),
     ):
         if tuple(shape) != expected:
             raise AdapterShapeError(
-                f"adapter: {pair.name}: its matrix going {side} is {list(shape)}, the model needs {list(expected)}",
+                f"adapter: {pair.name}: its {side}-side matrix is {list(shape)}, the model needs {list(expected)}",
                 hint="load it with the model it was trained for",
             )
     return found
@@ -101,19 +102,19 @@ def _target(pair: NamedPair, targets: Mapping[str, Target]) -> Target:
 
 def _cast(array: mx.array, dtype: mx.Dtype) -> mx.array:
     if not mx.issubdtype(array.dtype, mx.floating):
-        raise AdapterFormatError(f"adapter: a matrix of {array.dtype}", hint="matrices are of floating point numbers")
+        raise AdapterFormatError(f"adapter: a matrix has {array.dtype} values", hint="use floating-point matrices")
     return mx.contiguous(array.astype(dtype))
 
 
 def _check_finite(content: AdapterContent) -> None:
-    """A NaN would spread over the rows of other programs."""
+    """Raises AdapterFormatError for NaN or infinity, which would spread to the rows of other programs."""
     bad = [
         path
         for path, one in content.additions.items()
         if not (mx.all(mx.isfinite(one.down)).item() and mx.all(mx.isfinite(one.up)).item())
     ]
     if bad:
-        raise AdapterFormatError(f"adapter: {bad[0]} has values that are not finite", hint="train it again")
+        raise AdapterFormatError(f"adapter: {bad[0]} has NaN or infinite values", hint="train it again")
 
 
 def _stored(matrix: mx.array) -> mx.array:
@@ -121,7 +122,7 @@ def _stored(matrix: mx.array) -> mx.array:
 
 
 def _within_block(path: str) -> str:
-    """The part of a path behind the number of its block; mlx-lm's keys."""
+    """The part of a path after the number of its block: mlx-lm's keys."""
     parts = path.split(".")
     place = next((index for index, part in enumerate(parts) if part.isdigit()), -1)
     return ".".join(parts[place + 1 :])

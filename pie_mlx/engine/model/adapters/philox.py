@@ -14,7 +14,7 @@ Words = tuple[mx.array, mx.array, mx.array, mx.array]
 
 
 def philox(counter: Words, key: tuple[int, int]) -> Words:
-    """Four uint32 [n] of random bits for every counter of four uint32 [n]."""
+    """Four uint32 [n] of random bits for each of n counters of four uint32."""
     c0, c1, c2, c3 = counter
     k0, k1 = key
     for _ in range(ROUNDS):
@@ -29,7 +29,7 @@ def normals(blocks: mx.array, layers: mx.array, numbers: mx.array, seed: int) ->
     """Independent normal numbers, float32 [4 n], for n counters (block, layer, number of the matrix, 0).
 
     Element e of a matrix is number e % 4 of its block e // 4. The key is the seed, a signed 64-bit integer. Box-Muller
-    on the words in pairs, u = word / 2**32, with u1 at least 1e-7.
+    on pairs of words, with u = word / 2**32 and u1 at least 1e-7.
     """
     zeros = mx.zeros_like(blocks)
     words = philox((blocks, layers, numbers, zeros), (seed & _MASK, seed >> 32 & _MASK))

@@ -1,4 +1,4 @@
-"""Additions of several adapters side by side, so that one product serves rows of different adapters."""
+"""Stacks the additions of several adapters, so that one product serves rows of different adapters."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ Additions = Mapping[str, LowRank]
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """`downs` [slots, .., in, rank] and `ups` [slots, .., rank, out], scales included; slot 0 is zero.
+    """`downs` [slots, .., in, rank] and `ups` [slots, .., rank, out], scales included. Slot 0 is zero.
 
-    `rank` is a power of two, as the kernel wants it; members of a smaller one are padded with zeros, which change no
+    `rank` is a power of two, as the kernel requires. Members of a smaller rank are padded with zeros, which change no
     sum.
     """
 
@@ -46,7 +46,7 @@ EMPTY = StackSet({}, {})
 def stack_up(
     members: Sequence[tuple[AdapterUse, Additions]], targets: Mapping[str, Target], dtype: mx.Dtype
 ) -> StackSet:
-    """The members in slots 1, 2, ..., in `dtype`; not yet computed."""
+    """Stacks the members in slots 1, 2, ..., in `dtype`; not yet evaluated."""
     paths = sorted({path for _, additions in members for path in additions})
     parts = [additions for _, additions in members]
     stacks = {path: _stack(targets[path], [part.get(path) for part in parts], dtype) for path in paths}

@@ -7,9 +7,9 @@ from typing import Self
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """How much paths and variance keep and take; step-size control.
+    """How much paths and variance keep and take, and the control of the step size.
 
-    With d parameters: `expected_norm` is χ, the expectation of the norm of d normal numbers.
+    With d parameters, `expected_norm` is χ, the expected norm of d normal numbers.
     """
 
     keep_step: float
@@ -24,13 +24,13 @@ class Strategy:
 
     @staticmethod
     def weights_of(parents: int) -> list[float]:
-        """What each of μ = `parents` counts, best first; together 1."""
+        """The weights of μ = `parents` parents, best first. They sum to 1."""
         raw = [math.log(parents + 0.5) - math.log(rank) for rank in range(1, parents + 1)]
         return [value / sum(raw) for value in raw]
 
     @classmethod
     def of(cls, parameters: int, parents: int) -> Self:
-        """For d = `parameters` and μ = `parents`."""
+        """The constants for d = `parameters` and μ = `parents`."""
         d = parameters
         effective = 1 / sum(weight**2 for weight in cls.weights_of(parents))
         c_c = (4 + effective / d) / (d + 4 + 2 * effective / d)
@@ -51,6 +51,6 @@ class Strategy:
         )
 
     def sigma(self, before: float, path_norm: float, initial: float, largest: float) -> float:
-        """The next step size, from the norm of the step path; not below a hundredth of the first."""
+        """The next step size, from the norm of the step path. At least a hundredth of the initial one."""
         grown = before * math.exp(min(50.0, self.gain * (path_norm / self.expected_norm - 1)))
         return min(max(grown, initial / 100), largest)

@@ -1,4 +1,4 @@
-"""The projections of a model that adapters can add to."""
+"""Targets: the projections of a model that adapters can add to."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -12,10 +12,10 @@ from pie_mlx.engine.model.mlx_lm.modules import LINEAR, SWITCH, Module
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A projection from `width` to `out`; `experts` is 0 for one that is no layer of experts.
+    """A projection from `width` to `out`. `experts` is the number of experts, 0 for a plain projection.
 
-    `layer` is the number of the block it belongs to, None outside of blocks. `number` tells the projections of a block
-    apart. `is_head`: it sees only the rows whose logits are wanted.
+    `layer` is the number of its block, None outside of blocks. `number` distinguishes the projections of a block.
+    `is_head`: it sees only rows whose logits are needed.
     """
 
     path: str
@@ -41,9 +41,10 @@ class Target:
 def find_targets(
     model: Module, heads: Sequence[Module], trace: Callable[[], tuple[Any, tuple[int, ...]]]
 ) -> dict[str, Target]:
-    """Projections by path, in the order of paths: those that see every token row once in a pass, which `trace` builds.
+    """Projections by path, in order of path: those that see every token row exactly once in the pass that `trace`
+    builds.
 
-    `heads` are those that see selected rows. `trace` answers, besides, the shape of the output.
+    `heads` are the projections that see selected rows. `trace` also returns the shape of the output.
     """
     candidates: list[Target] = []
     numbers: dict[int | None, int] = {}
@@ -63,7 +64,7 @@ def find_targets(
 def _rows_seen(
     candidates: Sequence[Target], trace: Callable[[], tuple[Any, tuple[int, ...]]]
 ) -> tuple[int, dict[str, list[int]]]:
-    """The token rows of a traced pass, and how many rows each call of a projection had."""
+    """The token rows of a traced pass, and the number of rows in each call of each projection."""
     seen: dict[str, list[int]] = {target.path: [] for target in candidates}
     originals = [type(target.module) for target in candidates]
     for target in candidates:
@@ -88,7 +89,7 @@ def _counting(target: Target, seen: list[int]) -> type:
 
 
 def _sizes(module: Any) -> tuple[int, int, int] | None:
-    """In, out, experts."""
+    """(in, out, experts) of a projection, None for other modules."""
     if isinstance(module, SWITCH):
         switch: Any = module
         return switch.input_dims, switch.output_dims, switch.num_experts

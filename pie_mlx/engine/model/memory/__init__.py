@@ -1,4 +1,4 @@
-"""How much memory there is, what steps take of it, and how many pages the rest allows."""
+"""Memory: how much there is, how much a step needs, and how many pages fit in the rest."""
 
 from pie_mlx.engine.model.memory.pool_size import (
     BUFFER_CACHE_BYTES,

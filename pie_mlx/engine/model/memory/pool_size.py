@@ -1,4 +1,4 @@
-"""How many pages the memory allows."""
+"""Computes how many pages fit in memory."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -11,13 +11,13 @@ from pie_mlx.errors import OutOfPagesError
 from pie_mlx.metal import LayerShape, page_bytes, pages_for_budget
 
 CONTEXTS = 32
-"""Contexts of full length an automatically sized pool holds at most; more memory would only be touched in vain."""
+"""Most contexts of full length in an automatically sized pool. A larger pool would bring no benefit."""
 
 BUFFER_CACHE_BYTES = 512 << 20
 
 
 class Footprint(Protocol):
-    """The part of a model card that memory depends on."""
+    """The part of a model card that decides about memory."""
 
     @property
     def dtype(self) -> mx.Dtype: ...
@@ -36,8 +36,8 @@ def pool_pages(
     headroom_bytes: int,
     step_bytes: int = 0,
 ) -> int:
-    """`pages` if they fit, or as many as are useful and fit beside the weights and the `step_bytes` of the largest
-    step. Raises OutOfPagesError with the numbers."""
+    """`pages` if they fit. If None, as many as are useful and fit beside the weights and the `step_bytes` of the
+    largest step. Raises OutOfPagesError with the numbers."""
     backend, each = current_backend(), page_bytes(shapes, page_size, card.dtype)
     copied = _copied_page_bytes(shapes, page_size, card.dtype) if backend.copies_layers else 0
     longest = -(-card.maximum_positions // page_size)
@@ -55,9 +55,9 @@ def pool_pages(
 
 
 def _copied_page_bytes(shapes: Sequence[LayerShape], page_size: int, dtype: mx.Dtype) -> int:
-    """Bytes of a page that layers read as a copy, all at once that may have begun.
+    """Bytes of one page's copies in all layers that may have begun.
 
-    Attention of long pieces, and all attention in MLX operations, gathers the pages of a context layer by layer.
+    Attention of long chunks, and all attention in MLX operations, gathers the pages of a context layer by layer.
     """
     largest = sorted(shapes, key=lambda shape: shape.elements)[-(MOST + 1) :]
     return page_bytes(largest, page_size, dtype)
@@ -70,7 +70,7 @@ def _check_fit(limit: int, pages: int, each: int, weight_bytes: int, step_bytes:
         raise OutOfPagesError(
             f"page pool: {pages:,} pages take {_gib(pages * each)}; with {_gib(weight_bytes)} of weights, "
             f"{_gib(step_bytes)} for the largest step and {_gib(headroom_bytes)} of headroom they exceed the "
-            f"{_gib(limit)} there are",
+            f"{_gib(limit)} available",
             hint=f"ask for at most {fitting:,} pages, lower the headroom or choose a smaller model",
             needed=pages,
             capacity=fitting,
@@ -78,7 +78,7 @@ def _check_fit(limit: int, pages: int, each: int, weight_bytes: int, step_bytes:
 
 
 def bound_buffer_cache(limit_bytes: int) -> None:
-    """Keep freed buffers within bounds; unbounded, the cache competes with the pool."""
+    """Limits the cache of freed buffers, which would otherwise compete with the pool."""
     mx.set_cache_limit(min(limit_bytes, current_backend().memory_bytes() // 16))
 
 

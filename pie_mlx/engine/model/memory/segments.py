@@ -1,4 +1,4 @@
-"""Back-pressure: the parts of a step that are computed while the rest of it is built."""
+"""Segments of a step that are computed while the rest of it is built, with back-pressure."""
 
 from collections import deque
 
@@ -7,21 +7,21 @@ import mlx.core as mx
 from pie_mlx.metal.arrays import begin_evaluation, evaluate
 
 SEGMENT_BYTES = 128 << 20
-"""What the layers of a segment answer, about. One of a large model takes tens of milliseconds: far more than handing it
-out, far less than the seconds after which macOS ends a command buffer."""
+"""Approximate output bytes of a segment's layers. A segment of a large model takes tens of milliseconds: far more than
+its launch, far less than the seconds after which macOS ends a command buffer."""
 
 MOST = 2
-"""Segments that are begun and not known to have ended: one that is computed, one behind it."""
+"""Most segments in flight: one being computed and one waiting."""
 
 
 class Segments:
-    """Hands the device a step segment by segment, and waits for the oldest before it begins one more than MOST.
+    """Begins a step segment by segment, and waits for the oldest segment before it begins more than MOST.
 
-    MLX allocates what operations answer when they are begun, all layers at once if they are begun at once. Its own
-    limits count command buffers, which are few here (`mlx_env.py`).
+    MLX allocates the outputs of operations when they begin: those of all layers at once if all begin at once. Its own
+    limits count command buffers, of which there are few here (`mlx_env.py`).
 
-    Belongs to the MLX thread. `start` comes before a forward pass, then each layer says what it has `stored`. Any of
-    these may raise what the device raises for a segment before; `forget` those of a step that failed.
+    Belongs to the MLX thread. Call `start` before a forward pass, then `stored` for each layer. Each call may raise the
+    device's error for an earlier segment. Call `forget` for a step that failed.
     """
 
     def __init__(self) -> None:
@@ -29,11 +29,11 @@ class Segments:
         self._layer_bytes = self._pending_bytes = 0
 
     def start(self, layer_bytes: int) -> None:
-        """A pass begins whose layers answer `layer_bytes` each; 0 where nothing of it may begin before all is built."""
+        """Starts a pass whose layers output `layer_bytes` each; 0 if nothing may begin before all of it is built."""
         self._layer_bytes, self._pending_bytes = layer_bytes, 0
 
     def stored(self, array: mx.array) -> None:
-        """A layer stores `array`, which is computed from all layers before it."""
+        """Records that a layer stores `array`, which depends on all layers before it."""
         self._pending_bytes += self._layer_bytes
         if self._pending_bytes < SEGMENT_BYTES:
             return
@@ -44,5 +44,5 @@ class Segments:
         self._begun.append(array)
 
     def forget(self) -> None:
-        """What has begun has failed, or is waited for."""
+        """Forgets the segments in flight: they failed, or the caller waits for them."""
         self._begun.clear()

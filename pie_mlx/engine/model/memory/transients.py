@@ -1,4 +1,4 @@
-"""What a step takes in memory while it is computed, besides weights and pages."""
+"""Transient memory of a step, besides weights and pages."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -11,27 +11,27 @@ from pie_mlx.engine.model.memory.segments import MOST, SEGMENT_BYTES
 from pie_mlx.engine.model.mlx_lm.modules import LINEAR, SWITCH, Module
 
 LOGIT_COPIES = 4
-"""float32 arrays of logits at once: as computed, scaled, masked, drawn from."""
+"""float32 arrays of logits that exist at once: computed, scaled, masked, drawn from."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchSize:
-    """A batch of `rows` tokens of which `logit_rows` are read."""
+    """A batch of `rows` tokens, of which `logit_rows` have their logits read."""
 
     rows: int
     logit_rows: int
 
 
 USUAL_BATCH = BatchSize(2048, 64)
-"""The largest of an engine whose settings say nothing else."""
+"""The largest batch of an engine with default settings."""
 
 
 @dataclass(frozen=True, slots=True)
 class Transients:
-    """Sizes that the memory of a step follows from.
+    """Sizes that determine the memory of a step.
 
-    `row_bytes` are answered for one token row by all `layers`, which are those that store something;
-    `vocabulary_size` counts the logits of a row.
+    `row_bytes` is what all `layers` that store something output for one token row. `vocabulary_size` is the number of
+    logits in a row.
     """
 
     row_bytes: int
@@ -39,18 +39,19 @@ class Transients:
     vocabulary_size: int
 
     def layer_bytes(self, rows: int) -> int:
-        """What a layer answers for `rows` rows, besides copies of keys and values."""
+        """Output bytes of a layer for `rows` rows, without copies of keys and values."""
         return rows * self.row_bytes // max(1, self.layers)
 
     def step_bytes(self, batch: BatchSize) -> int:
-        """The most that is alive at once: the segments that may have begun, one that is being begun, and the logits."""
+        """Most bytes alive at once: the segments in flight, one that is being started, and the logits."""
         layer = self.layer_bytes(batch.rows)
         at_once = (MOST + 1) * -(-SEGMENT_BYTES // layer) if layer else 0
         logits = batch.logit_rows * self.vocabulary_size * mx.float32.size * LOGIT_COPIES
         return min(at_once, self.layers) * layer + logits
 
     def fitting_rows(self, allowed_bytes: int, batch: BatchSize, fewest: int) -> int:
-        """Rows of the largest batch up to `batch` that takes no more than `allowed_bytes`; 0 if `fewest` rows do."""
+        """Rows of the largest batch, at most `batch`, that needs at most `allowed_bytes`. 0 if it has fewer than
+        `fewest` rows."""
         rows = batch.rows
         while self.step_bytes(BatchSize(rows, min(rows, batch.logit_rows))) > allowed_bytes:
             if rows <= fewest:
@@ -60,10 +61,10 @@ class Transients:
 
 
 def traced_row_bytes(model: Module, heads: Sequence[Module], trace: Callable[[], tuple[Any, tuple[int, ...]]]) -> int:
-    """Bytes that the layers answer for one row, found by building a pass (`trace`) and computing nothing.
+    """Bytes that the layers output for one row. Builds a pass with `trace` and computes nothing.
 
-    What projections read and answer: nearly all that is not computed in place is one or the other. `heads` see selected
-    rows and do not count.
+    Counts inputs and outputs of projections: nearly everything that is not computed in place is one or the other.
+    `heads` see selected rows and do not count.
     """
     projections = [
         module
@@ -92,5 +93,5 @@ def _weighed(original: Any, sizes: list[int]) -> type:
 
 
 def _bytes(value: Any) -> int:
-    """Of an array, or of several: some projections answer queries, keys and values."""
+    """Bytes of an array or of several: some projections return queries, keys and values together."""
     return int(value.nbytes) if isinstance(value, mx.array) else sum(map(_bytes, value))

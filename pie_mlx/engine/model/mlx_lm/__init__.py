@@ -1,1 +1,1 @@
-"""The contact with mlx-lm: its modules, its caches and their stand-ins, the head, the number format of weights."""
+"""The only contact with mlx-lm's classes: its modules, paged caches, the head, and the number format of weights."""

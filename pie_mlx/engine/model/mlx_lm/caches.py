@@ -1,4 +1,4 @@
-"""Stand-ins for mlx-lm's caches: a layer's K and V go to the page pool, its attention comes back from there."""
+"""Paged caches, used instead of mlx-lm's: a layer's K and V go to the page pool, and attention reads them there."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from pie_mlx.errors import ModelLoadError
 
 
 class Binding(Protocol):
-    """What the caches of one forward pass do: where its tokens are, and what becomes of their K and V."""
+    """How the caches of one forward pass behave: where its tokens are, and what happens to their K and V."""
 
     @property
     def offset(self) -> mx.array | int: ...
@@ -25,7 +25,7 @@ class Binding(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Handle:
-    """K or V of one layer, in the pool. Models may pass it on and look at its shape, nothing else."""
+    """K or V of one layer, in the pool. Models may pass it on and read its shape and dtype, nothing else."""
 
     cache: "PagedCache"
     is_key: bool
@@ -35,7 +35,7 @@ class Handle:
 
 @dataclass(frozen=True, slots=True)
 class WindowMask:
-    """A mask a model asked for and only passes on: causal, and no more than `window` slots back if there is one."""
+    """A mask that a model requests and only passes on: causal, and within `window` slots if set."""
 
     window: int | None
     shape: tuple[int, ...]
@@ -60,7 +60,7 @@ class PagedCache:
     def __init__(self, layer: int, window: int | None) -> None:
         self.layer, self.window = layer, window
         self.binding = UNBOUND
-        # Some models clear the half of a cache they do not use; what is kept is in the pool.
+        # Some models clear the half of a cache they do not use. The content is in the pool.
         self.keys = self.values = mx.zeros(())
 
     @property
@@ -69,34 +69,34 @@ class PagedCache:
         return self.binding.offset
 
     def update_and_fetch(self, keys: mx.array, values: mx.array) -> tuple[Any, Any]:
-        """Store K and V [rows, kv_heads, tokens, head_dim]; what the model attends to."""
+        """Stores K and V [rows, kv_heads, tokens, head_dim]. Returns what the model attends to."""
         return self.binding.update(self, keys, values)
 
     def keys_and_values(self) -> tuple[Any, Any]:
-        """What `update_and_fetch` answered, for layers that attend to another layer's K and V."""
+        """What `update_and_fetch` returned, for layers that attend to another layer's K and V."""
         return self.binding.fetch(self)
 
     def make_mask(self, tokens: int, return_array: bool = False, window_size: int | None = None) -> Any:
-        """The mask of `tokens` per row; a window asked for wins over the layer's own."""
+        """The mask for `tokens` tokens per row. `window_size` overrides the layer's own window."""
         return self.binding.mask(tokens, window_size or self.window, return_array)
 
 
 @dataclass(frozen=True, slots=True)
 class CacheSet:
-    """Caches in the form mlx-lm wants them, and the leaves in order."""
+    """Caches in the structure that mlx-lm expects, and the same caches in order."""
 
     tree: list[Any]
     paged: list[PagedCache]
     recurrent: list[Any]
 
     def bind(self, binding: Binding) -> None:
-        """Point every attention layer at one forward pass; UNBOUND lets go of the last one's arrays."""
+        """Binds every attention layer to one forward pass. UNBOUND releases the arrays of the last one."""
         for cache in self.paged:
             cache.binding = binding
 
 
 def paged_caches(originals: Sequence[Any]) -> CacheSet:
-    """Caches in the place of mlx-lm's own. Raises ModelLoadError for a kind there is no counterpart of."""
+    """Replaces mlx-lm's own caches. Raises ModelLoadError for a kind without a paged counterpart."""
     caches = CacheSet([], [], [])
     caches.tree.extend(_paged(original, caches) for original in originals)
     return caches

@@ -1,4 +1,4 @@
-"""Projects only the rows whose logits are wanted."""
+"""Projects only the rows whose logits are needed."""
 
 from typing import Any
 
@@ -8,9 +8,9 @@ from pie_mlx.engine.model.mlx_lm.modules import LINEAR, Module
 
 
 class RowSelection:
-    """The rows of the current forward pass whose logits are wanted: flat indices over [rows, tokens].
+    """The rows of the current forward pass whose logits are needed: flat indices over [rows, tokens].
 
-    `hidden` [selected, 1, width] is what the head was given of them last.
+    `hidden` [selected, 1, width] is the head's latest input for them.
     """
 
     def __init__(self) -> None:
@@ -19,7 +19,7 @@ class RowSelection:
 
     @property
     def width(self) -> int:
-        """Of what the head was given; 0 before."""
+        """The width of the head's latest input, 0 before the first."""
         return 0 if self.hidden is None else int(self.hidden.shape[-1])
 
     def select(self, hidden: mx.array) -> mx.array:
@@ -31,10 +31,10 @@ class RowSelection:
 
 
 def select_before_head(model: Module, vocabulary_size: int, selection: RowSelection) -> list[Module]:
-    """Make the modules that may be the output head select rows first; answers them, for `restore`.
+    """Makes the modules that may be the output head select rows first. Returns them, for `restore`.
 
-    A head is a projection to the vocabulary outside the layers, or an embedding used as one. Its class is replaced by
-    a subclass, so that the tree of parameters keeps its names.
+    A head is a projection to the vocabulary outside the layers, or an embedding used as one. Its class is replaced by a
+    subclass, so that parameter names stay the same.
     """
     heads: list[Module] = []
     for path, module in model.named_modules():
@@ -51,7 +51,7 @@ def select_before_head(model: Module, vocabulary_size: int, selection: RowSelect
 
 
 def restore(heads: list[Module]) -> None:
-    """Undo `select_before_head`."""
+    """Reverses `select_before_head`."""
     for module in heads:
         module.__class__ = type(module).__mro__[1]
 

@@ -1,4 +1,4 @@
-"""Puts the paged attention under mlx-lm's model classes without touching them."""
+"""Routes the attention of mlx-lm's model classes to pages, without changes to the classes."""
 
 import sys
 from collections.abc import Callable
@@ -15,8 +15,8 @@ _ORIGINAL = cast("Callable[..., mx.array]", getattr(base, _NAME))
 
 
 def install() -> None:
-    """Route attention over handles to the pages in every loaded model module; call again after an import of one."""
-    # The modules import the function by name, so each of them is changed, and those that hold another one are not.
+    """Routes attention over handles to the pages in every loaded model module. Call it again after importing one."""
+    # Modules import the function by name: change each of them, except those with a function of their own.
     for name, module in list(sys.modules.items()):
         if name.startswith("mlx_lm.models.") and vars(module).get(_NAME) is _ORIGINAL:
             setattr(module, _NAME, _attention)
@@ -31,9 +31,9 @@ def _attention(
     mask: Any,
     sinks: mx.array | None = None,
 ) -> mx.array:
-    # The type of the keys decides, not the cache: some layers attend to the keys of another layer.
+    # The type of the keys decides, not the cache: some layers attend to another layer's keys.
     if not isinstance(keys, Handle):
         return _ORIGINAL(queries, keys, values, cache, scale, mask, sinks)
     if not (isinstance(values, Handle) and keys.is_key and values.cache is keys.cache and not values.is_key):
-        raise ModelLoadError("model: it attends to values that are not those stored with the keys")
+        raise ModelLoadError("model: a layer attends to values other than those stored with its keys")
     return keys.cache.binding.attend(keys.cache, queries, mask, scale, sinks)

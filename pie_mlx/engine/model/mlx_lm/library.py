@@ -1,4 +1,4 @@
-"""What is used of mlx-lm. Only here is it imported, because that would change a limit of the process."""
+"""The parts of mlx-lm that we use. Imported only here, because the import would change a limit of the process."""
 
 from pie_mlx.open_files import limit_kept
 

@@ -16,26 +16,26 @@ LINEAR: tuple[type, ...] = (_nn.Linear, _nn.QuantizedLinear)
 """Projections."""
 
 SWITCH: tuple[type, ...] = (_switch.SwitchLinear, _switch.QuantizedSwitchLinear)
-"""Projections of experts, one of which each token goes through."""
+"""Projections of experts; each token goes through one."""
 
 load_config = cast("Callable[..., dict[str, Any]]", _mlx_lm.load_config)
-"""config.json of a directory, with the end-of-sequence ids of generation_config.json."""
+"""Reads config.json of a directory, with the end-of-sequence ids of generation_config.json."""
 
 load_weights = cast("Callable[..., tuple[Module, dict[str, Any]]]", _mlx_lm.load_model)
-"""The network of a directory, and its configuration."""
+"""Loads the network of a directory. Returns it with its configuration."""
 
 dequantise = cast("Callable[[Module], Module]", _mlx_lm.dequantize_model)
-"""Expand quantised layers in place."""
+"""Expands quantised layers in place."""
 
 renamed_architectures = cast("dict[str, str]", _mlx_lm.MODEL_REMAPPING)
-"""Model types that another architecture's module implements."""
+"""Model types that the module of another architecture implements."""
 
 make_prompt_cache = cast("Callable[..., list[Any]]", cache.make_prompt_cache)
 """mlx-lm's own caches of a model, by layer."""
 
 
 class Module(Protocol):
-    """A model of mlx-lm, or a part of one."""
+    """A model of mlx-lm or a part of one."""
 
     def __call__(self, *arguments: Any, **options: Any) -> mx.array: ...
     def named_modules(self) -> "list[tuple[str, Module]]": ...
@@ -58,5 +58,5 @@ def parameters_of(module: Module) -> list[tuple[str, mx.array]]:
 
 
 def convert_parameters(module: Module, convert: Callable[[mx.array], mx.array]) -> None:
-    """Replace every parameter by what `convert` makes of it."""
+    """Replaces every parameter with the result of `convert`."""
     module.update(_utils.tree_map(convert, module.parameters()))

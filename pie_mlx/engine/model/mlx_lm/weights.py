@@ -14,16 +14,16 @@ DTYPES = {"float32": mx.float32, "float16": mx.float16, "bfloat16": mx.bfloat16}
 
 
 def cast_weights(model: Module, dtype: str, report: Callable[[str], None]) -> mx.Dtype:
-    """Give the weights `dtype` (auto or one of DTYPES); the dtype of activations and pages that results."""
+    """Casts the weights to `dtype` (auto or one of DTYPES). Returns the resulting dtype of activations and pages."""
     target = retyped(model, dtype, report)
     evaluate(model.parameters())
     return target
 
 
 def retyped(model: Module, dtype: str, report: Callable[[str], None]) -> mx.Dtype:
-    """`cast_weights`, but lazily: nothing is read or computed.
+    """Like `cast_weights`, but lazy: reads and computes nothing.
 
-    Quantised weights are expanded where MLX multiplies them slower than float32.
+    Quantised weights are expanded if MLX multiplies them more slowly than float32.
     """
     if dtype != "auto" and dtype not in DTYPES:
         raise InvalidArgumentError(
@@ -45,7 +45,7 @@ def weight_bytes(model: Module) -> int:
 
 
 def largest_matrix(model: Module, vocabulary_size: int) -> int:
-    """Entries of the largest matrix of a layer, an expert's included; those of the vocabulary do not count."""
+    """Entries of the largest matrix of a layer, experts included, the vocabulary excluded."""
     shapes = (array.shape[-2:] for _, array in parameters_of(model) if array.ndim > 1)
     return max((math.prod(shape) for shape in shapes if vocabulary_size not in shape), default=0)
 
@@ -59,7 +59,7 @@ def _with_dtype(array: mx.array, target: mx.Dtype) -> mx.array:
 
 
 def _common_dtype(model: Module) -> mx.Dtype:
-    """The floating dtype most parameters have."""
+    """The floating-point dtype of most parameters."""
     counts: dict[mx.Dtype, int] = {}
     for _, array in parameters_of(model):
         if mx.issubdtype(array.dtype, mx.floating):

@@ -1,1 +1,1 @@
-"""Each kernel once more, in MLX operations: what tests and the self check compare it with."""
+"""Each kernel once more, in numpy: tests and the self-check compare kernels with these."""

@@ -28,7 +28,7 @@ def quantise(rows: mx.array, kind: Quantisation) -> Quantised:
 
 
 def kv_write_quantised(rows: mx.array, pool: QuantisedPool, slots: mx.array) -> DoubleArray:
-    """What the pool stands for once the rows are quantised into their slots, [pages, page size, heads, head size]."""
+    """The decoded pool after the rows are quantised into their slots, [pages, page size, heads, head size]."""
     codes, scales, biases = quantise(rows, pool.quantisation)
     old_codes, old_scales, old_biases = _host(pool)
     return _dense(
@@ -40,7 +40,7 @@ def kv_write_quantised(rows: mx.array, pool: QuantisedPool, slots: mx.array) -> 
 
 
 def dense(pool: QuantisedPool) -> DoubleArray:
-    """The elements the codes stand for, [pages, page size, heads, head size]."""
+    """The decoded elements, [pages, page size, heads, head size]."""
     return _dense(*_host(pool), pool.quantisation)
 
 

@@ -44,6 +44,6 @@ def _written(new: FloatArray, pool: FloatArray, pages: Sequence[int], rows: Sequ
 
 
 def _merged(new: FloatArray, old: FloatArray, rows: Sequence[int]) -> FloatArray:
-    """The first rows[i] slots of new[i], the others of old[i]."""
+    """The first rows[i] slots of new[i], then the rest of old[i]."""
     valid = np.arange(new.shape[1], dtype=np.int64)[None] < np.array(rows)[:, None]
     return np.where(valid.reshape(*valid.shape, *([1] * (new.ndim - 2))), new, old)

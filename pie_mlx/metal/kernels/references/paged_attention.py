@@ -8,7 +8,7 @@ from pie_mlx.metal.kernels.attention_rows import AttentionRows
 from pie_mlx.metal.kernels.kv_quantised import QuantisedPool
 from pie_mlx.metal.kernels.paged_attention import AttentionOptions, Pool
 from pie_mlx.metal.kernels.references.kv_quantised import dense
-from pie_mlx.metal.visibility import BoolArray
+from pie_mlx.metal.runs import BoolArray
 
 
 def paged_attention(

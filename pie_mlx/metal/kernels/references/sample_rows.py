@@ -6,17 +6,17 @@ import numpy.typing as npt
 
 from pie_mlx.metal.arrays import DoubleArray, doubles, host_view
 from pie_mlx.metal.kernels.sample_rows import SamplerRows
-from pie_mlx.metal.visibility import BoolArray
+from pie_mlx.metal.runs import BoolArray
 
 GREEDY_TEMPERATURE = 1e-5
 NUDGE = 1e-6
-"""How far a random number or a share may be off: float32 energies and masses in units of 2^-31 add up to that."""
+"""Tolerance for a random number or a share: errors of float32 energies and masses in units of 2^-31 add up to this."""
 
 Tokens = npt.NDArray[np.int64]
 
 
 def sample_rows(logits: mx.array, rows: SamplerRows, *, nudge: float = 0.0, share_nudge: float = 0.0) -> Tokens:
-    """Tokens [rows]; arguments as the kernel's. Moves the random numbers by `nudge`, top_p and min_p by
+    """Tokens [rows]. Arguments as the kernel's, with the random numbers moved by `nudge`, top_p and min_p by
     `share_nudge`."""
     masked = np.where(_allowed(logits, rows), doubles(logits), -np.inf)
     temperature = doubles(rows.temperature)[:, None]
@@ -31,7 +31,8 @@ def sample_rows(logits: mx.array, rows: SamplerRows, *, nudge: float = 0.0, shar
 
 
 def possible_tokens(logits: mx.array, rows: SamplerRows) -> Tokens:
-    """Every token that a correct kernel may draw, [variants, rows]: neighbours where a boundary is within rounding."""
+    """Every token that a correct kernel may draw, [variants, rows]: also the neighbours of a boundary within
+    rounding."""
     steps = (-NUDGE, 0.0, NUDGE)
     return np.stack([sample_rows(logits, rows, nudge=nudge, share_nudge=share) for nudge in steps for share in steps])
 
@@ -54,7 +55,7 @@ def _allowed(logits: mx.array, rows: SamplerRows) -> BoolArray:
 
 
 def _kept(probabilities: DoubleArray, rows: SamplerRows, nudge: float) -> BoolArray:
-    """What every filter keeps of each row, [rows, vocabulary]; the likeliest token always."""
+    """The tokens that all filters keep, [rows, vocabulary]; always the likeliest."""
     order = np.argsort(-probabilities, axis=-1, kind="stable")
     falling = np.take_along_axis(probabilities, order, axis=-1)
     rank = np.arange(probabilities.shape[1], dtype=np.int64)[None]

@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.tiny_models import tiny_config, tiny_model
 from pie_mlx.backends import using
-from pie_mlx.backends.emulator import EmulatorBackend
+from pie_mlx.backends.kernels import EmulatorBackend
 from pie_mlx.engine.model.adapters import AdapterContent, LowRank, Target
 from pie_mlx.engine.model.loaded import LoadedModel, ModelCard
 from pie_mlx.engine.model.networks.paged_network import PagedNetwork

@@ -30,7 +30,7 @@ def limit() -> Limit:
 
 @pytest.mark.parametrize(
     ("macos", "reason"),
-    [(0, "takes macOS 15"), (14, "takes macOS 15"), (15, ""), (26, "kernel panics"), (27, "kernel panics")],
+    [(0, "needs macOS 15"), (14, "needs macOS 15"), (15, ""), (26, "kernel panics"), (27, "kernel panics")],
 )
 def test_memory_is_wired_where_that_is_possible_and_took_no_machine_down(macos: int, reason: str) -> None:
     found = refused_because(WiringFacts(macos, 24 * GIB), 10 * GIB)

@@ -1,4 +1,4 @@
-"""The engine's books of credits and tokens: the market's pure functions applied to the running accounts."""
+"""Accounting of credits and tokens: applies the market's pure functions to the running accounts."""
 
 import itertools
 import time
@@ -14,33 +14,33 @@ from pie_mlx.engine.market import (
     SettlementView,
     Wallet,
     auto_bid,
+    charge_pass,
     endowment_credits,
     join,
     leave,
     reserve_pass,
     settle,
-    settle_pass,
     share,
 )
 from pie_mlx.engine.market.settlement import Holding
 from pie_mlx.events import AccountJoined, AccountLeft, Event
 
 PAGE_PRICE = 1.0
-"""Credits per page that a context computes itself (M10)."""
+"""Credits charged for each page that a context computes (M10)."""
 
 LATENCY_WEIGHT = 0.1
-"""Weight of the newest sample in a context's smoothed seconds per tick (M14)."""
+"""Weight of the newest sample in a context's smoothed latency (M14)."""
 
 
 def _ignore(event: Event) -> None: ...
 
 
 @dataclass(slots=True)
-class Bank:
+class Accounting:
     """Accounts, wallets and the figures of the latest settlement (M14).
 
-    Without `sells_pages` (policies that do not price pages) the clearing price is 0 and no rent is due; make cost and
-    dividends move credits all the same.
+    Without `sells_pages` (for policies that do not price pages) the clearing price is 0 and no rent is due. Make cost
+    and dividends still move credits.
     """
 
     page_size: int
@@ -55,11 +55,11 @@ class Bank:
     emit: Callable[[Event], None] = _ignore
     clock: Callable[[], float] = time.monotonic
     is_settled: bool = True
-    """Whether settling once more would change nothing, unless pages are made or somebody waits for pages."""
+    """Whether another settlement would change nothing, unless pages are made or a context waits for pages."""
     _numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
 
     def open_account(self, token_budget: int | None) -> int:
-        """A launch root joins (M2, M3). Raises InvalidArgumentError for a budget below 1."""
+        """Opens the account of a launch root (M2, M3). Raises InvalidArgumentError for a budget below 1."""
         endowment = endowment_credits(token_budget, self.page_size, self.default_endowment_pages)
         account = next(self._numbers)
         self.ledger = join(self.ledger, account, endowment)
@@ -68,7 +68,7 @@ class Bank:
         return account
 
     def close_account(self, account: int) -> None:
-        """The last process of a launch root ended (M12)."""
+        """Closes an account when the last process of its launch root has ended (M12)."""
         leaver = self.ledger.accounts.get(account)
         if leaver is None:
             return
@@ -77,20 +77,20 @@ class Bank:
         self.emit(AccountLeft(account, leaver.balance, self.ledger.treasury))
 
     def reserve_tokens(self, account: int, inputs: int, drafts: int = 0) -> Reservation:
-        """Set tokens aside for a pass and for as many drafts as there are tokens. Raises TokenBudgetError (M3)."""
+        """Reserves tokens for a pass and for as many drafts as still fit. Raises TokenBudgetError (M3)."""
         self.wallets[account], reservation = reserve_pass(self.wallets[account], inputs, drafts)
         return reservation
 
-    def settle_tokens(self, account: int, reservation: Reservation, appended: int) -> None:
-        """A pass ended having appended `appended` tokens, 0 when it failed."""
-        self.wallets[account] = settle_pass(self.wallets[account], reservation, appended)
+    def charge_tokens(self, account: int, reservation: Reservation, appended: int) -> None:
+        """Charges a pass that appended `appended` tokens (0 if it failed), and releases the rest of its reservation."""
+        self.wallets[account] = charge_pass(self.wallets[account], reservation, appended)
 
     def is_budgeted(self, account: int) -> bool:
-        """Whether there is an end to the tokens it may use."""
+        """Whether its tokens are limited."""
         return self.wallets[account].remaining is not None
 
     def settle(self, holdings: Sequence[Holding], batch: Sequence[int], made_pages: Mapping[int, int]) -> Settlement:
-        """Settle one tick (M5)."""
+        """Settles one tick (M5)."""
         view = SettlementView(
             capacity_pages=self.capacity_pages,
             page_price=PAGE_PRICE,
@@ -108,7 +108,7 @@ class Bank:
         return settlement
 
     def sample_latency(self, context: int, seconds: float) -> None:
-        """One tick of a context took `seconds`."""
+        """Adds a sample to the smoothed latency of a context."""
         last = self.latencies.get(context)
         weight = LATENCY_WEIGHT
         self.latencies[context] = seconds if last is None else weight * seconds + (1 - weight) * last
@@ -117,7 +117,8 @@ class Bank:
         self.latencies.pop(context, None)
 
     def automatic_bid(self, account: int, pages: int, account_pages: int, expected: Horizon) -> float:
-        """B4 for one context of `pages` pages, whose account's live contexts have `account_pages` (B5)."""
+        """The automatic bid (B4) for one context of `pages` pages. The live contexts of its account have
+        `account_pages` (B5)."""
         wallet = self.ledger.accounts[account]
         part = share(pages, account_pages)
         return auto_bid(wallet.balance * part, wallet.dividend * part, pages, expected, self.page_size)

@@ -7,7 +7,7 @@ from typing import Any
 
 import mlx.core as mx
 
-from pie_mlx.engine.model.adapters.base import NamedPair, checked_rank, number, require_both, table, unsupported
+from pie_mlx.engine.model.adapters.formats.base import NamedPair, checked_rank, number, require_both, table, unsupported
 
 SIDES = ("lora_A", "lora_B")
 _PREFIX = "base_model.model."
@@ -15,7 +15,7 @@ _NAME = re.compile(r"(?P<name>.+)\.(?P<side>lora_[AB])(\.default)?\.weight")
 _EXPERT = re.compile(r"(?P<block>.+)\.experts\.(?P<expert>\d+)\.(?P<part>\w+)")
 _EXPRESSION = frozenset("\\^$*+?{}[]|()")
 _STACKED = {"w1": "gate_proj", "w2": "down_proj", "w3": "up_proj"}
-"""How mlx-lm calls Mixtral's projections; other families use its names themselves."""
+"""mlx-lm's names for Mixtral's projections. Other families use the same names in both."""
 
 _REFUSED = {
     "use_dora": "DoRA",
@@ -27,22 +27,22 @@ _REFUSED = {
     "use_qalora": "QALoRA",
     "alora_invocation_tokens": "aLoRA",
 }
-"""Keys that, when set, ask for more than two matrices per projection."""
+"""Keys that, if set, require more than two matrices per projection."""
 
 _CHANGED_BASE = ("pissa", "olora", "corda", "loftq")
-"""Initialisations after which the pairs belong to other base weights than the model's; where PEFT converted an adapter
-to plain pairs, it wrote `true` instead."""
+"""Initialisations that change the base weights, so that the pairs do not fit the original ones. If PEFT converted an
+adapter to plain pairs, it wrote `true` instead."""
 
 
 class PeftFormat:
     """Implements Format."""
 
     def recognises(self, config: Mapping[str, Any]) -> bool:
-        """By the key every PEFT configuration has."""
+        """Recognises it by the key that every PEFT configuration has."""
         return "peft_type" in config
 
     def pairs(self, config: Mapping[str, Any], tensors: Mapping[str, mx.array]) -> Sequence[NamedPair]:
-        """Every projection's matrices; those of single experts are stacked as mlx-lm has them."""
+        """The matrices of every projection. Those of single experts are stacked as in mlx-lm."""
         _check(config)
         halves: dict[str, dict[str, mx.array]] = {}
         for path, tensor in tensors.items():
@@ -77,7 +77,7 @@ def _check(config: Mapping[str, Any]) -> None:
 
 
 def _own(config: Mapping[str, Any], key: str, name: str, default: Any) -> Any:
-    """What a pattern says of a projection, by the end of its name."""
+    """The value that a pattern gives for a projection, by the end of its name."""
     for ending, value in table(config.get(key) or {}, key).items():
         if _EXPRESSION.intersection(ending):
             raise unsupported(f"{key} {ending}", "regular expressions are not supported, only ends of names")
@@ -87,7 +87,7 @@ def _own(config: Mapping[str, Any], key: str, name: str, default: Any) -> Any:
 
 
 def _stacked(pairs: Sequence[NamedPair]) -> list[NamedPair]:
-    """Pairs of single experts joined to one pair of their layer."""
+    """Joins the pairs of single experts into one pair per layer."""
     whole: list[NamedPair] = []
     experts: dict[str, dict[int, NamedPair]] = {}
     for pair in pairs:

@@ -1,4 +1,4 @@
-"""What a format of adapter files gives: pairs of matrices by projection, not yet compared with a model."""
+"""The interface of a format of adapter files: pairs of matrices by projection, not yet compared with a model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class NamedPair:
 
 
 class Format(Protocol):
-    """Reads one format. Raises AdapterFormatError naming what it cannot read (A3)."""
+    """Reads one format. Raises AdapterFormatError that names what it cannot read (A3)."""
 
     def recognises(self, config: Mapping[str, Any]) -> bool: ...
 
@@ -28,14 +28,14 @@ class Format(Protocol):
 
 
 def unsupported(part: str, reason: str = "it is not supported") -> AdapterFormatError:
-    """The error for a part that nothing here can apply."""
+    """The error for a part that we cannot apply."""
     return AdapterFormatError(
         f"adapter: {part}: {reason}", hint="merge it into the model, or train a plain LoRA adapter"
     )
 
 
 def checked_rank(name: str, configured: Any, down: mx.array, up: mx.array) -> int:
-    """The rank of a pair [.., in, rank], [.., rank, out]. Raises AdapterFormatError for 0 and for any disagreement."""
+    """The rank of a pair [.., in, rank], [.., rank, out]. Raises AdapterFormatError for 0 or any disagreement."""
     rank = down.shape[-1]
     if rank < 1 or up.shape[-2] != rank or configured != rank:
         raise AdapterFormatError(
@@ -46,22 +46,24 @@ def checked_rank(name: str, configured: Any, down: mx.array, up: mx.array) -> in
 
 
 def number(config: Mapping[str, Any], key: str) -> float:
-    """A finite number of the configuration. Raises AdapterFormatError."""
+    """Reads a finite number from the configuration. Raises AdapterFormatError."""
     value = config.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < float("inf"):
-        raise AdapterFormatError(f"adapter: adapter_config.json: {key} is {value!r}, no number", hint="train it again")
+        raise AdapterFormatError(
+            f"adapter: adapter_config.json: {key} is {value!r}: not a number", hint="train it again"
+        )
     return float(value)
 
 
 def table(value: Any, what: str) -> Mapping[str, Any]:
-    """A JSON object. Raises AdapterFormatError."""
+    """Checks that a value is a JSON object. Raises AdapterFormatError."""
     if not isinstance(value, dict):
-        raise AdapterFormatError(f"adapter: {what} is no JSON object", hint="it is what the trainer wrote beside it")
+        raise AdapterFormatError(f"adapter: {what} is not a JSON object", hint="copy it again from the trainer")
     return cast("dict[str, Any]", value)
 
 
 def require_both(halves: Mapping[str, Mapping[str, mx.array]], sides: tuple[str, str]) -> None:
-    """Raises AdapterFormatError for a projection that has only one of its two matrices, and for none at all."""
+    """Raises AdapterFormatError if a projection lacks one of its two matrices, or if there are none."""
     for name, found in halves.items():
         for side in sides:
             if side not in found:

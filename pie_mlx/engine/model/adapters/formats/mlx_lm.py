@@ -1,7 +1,7 @@
 """Adapters as mlx-lm trains them: `lora_a` [in, rank] and `lora_b` [rank, out], with one scale for all.
 
-Of experts mlx-lm keeps `lora_a` [experts, rank, in] and `lora_b` [experts, out, rank]. `rank_pattern` and
-`scale_pattern` are ours: what differs from the configuration, by projection.
+For experts, mlx-lm stores `lora_a` [experts, rank, in] and `lora_b` [experts, out, rank]. `rank_pattern` and
+`scale_pattern` are our additions: per projection, what differs from the configuration.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import Any
 
 import mlx.core as mx
 
-from pie_mlx.engine.model.adapters.base import NamedPair, checked_rank, number, require_both, table, unsupported
+from pie_mlx.engine.model.adapters.formats.base import NamedPair, checked_rank, number, require_both, table, unsupported
 
 SIDES = ("lora_a", "lora_b")
 
@@ -18,11 +18,11 @@ class MlxLmFormat:
     """Implements Format."""
 
     def recognises(self, config: Mapping[str, Any]) -> bool:
-        """By what mlx-lm writes and PEFT does not."""
+        """Recognises it by keys that mlx-lm writes and PEFT does not."""
         return "lora_parameters" in config or "fine_tune_type" in config
 
     def pairs(self, config: Mapping[str, Any], tensors: Mapping[str, mx.array]) -> Sequence[NamedPair]:
-        """Every projection's matrices."""
+        """The matrices of every projection."""
         kind = config.get("fine_tune_type", "lora")
         if kind != "lora":
             raise unsupported(f"fine_tune_type {kind}")

@@ -1,4 +1,4 @@
-"""The bytes of a safetensors file, read with every claim of its header checked."""
+"""Reads the bytes of a safetensors file and checks every claim of its header."""
 
 import io
 import math
@@ -19,12 +19,12 @@ _TYPES = {"F32": "<f4", "F16": "<f2", "BF16": "<u2", "F64": "<f8"}
 
 
 def read_tensors(data: bytes) -> dict[str, mx.array]:
-    """The tensors by name. Raises AdapterFormatError for what is no safetensors file, or only a part of one."""
+    """The tensors by name. Raises AdapterFormatError for data that is not a complete safetensors file."""
     try:
         start = LENGTH.size + LENGTH.unpack_from(data)[0]
         claims = read_claims(data[LENGTH.size : start], len(data))
     except (struct.error, OverflowError):
-        raise AdapterFormatError("adapter: its weights are no safetensors file", hint=_AGAIN) from None
+        raise AdapterFormatError("adapter: its weights are not a safetensors file", hint=_AGAIN) from None
     except InvalidArgumentError as error:
         raise AdapterFormatError(f"adapter: its weights: {error.message}", hint=_AGAIN) from None
     return {name: _tensor(name, claim, data, start) for name, claim in claims.items()}
@@ -39,7 +39,7 @@ def write_tensors(tensors: dict[str, mx.array]) -> bytes:
 
 def _tensor(name: str, claim: Claim, data: bytes, start: int) -> mx.array:
     if claim.dtype not in _TYPES:
-        raise AdapterFormatError(f"adapter: {name} is of {claim.dtype}", hint=f"matrices are of {', '.join(_TYPES)}")
+        raise AdapterFormatError(f"adapter: {name} has {claim.dtype} values", hint=f"use {', '.join(_TYPES)}")
     values = np.frombuffer(data, _TYPES[claim.dtype], math.prod(claim.shape), start + claim.begin).reshape(claim.shape)
     if claim.dtype == "BF16":
         return from_host(values).view(mx.bfloat16)

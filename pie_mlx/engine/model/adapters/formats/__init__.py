@@ -1,0 +1,1 @@
+"""Formats of adapter files: each yields pairs of matrices by projection and knows no model."""

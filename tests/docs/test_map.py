@@ -1,0 +1,75 @@
+"""The map names every file that a launch and a request pass through; `tests/engine/test_decode_step.py` a step's."""
+
+import asyncio
+import json
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from pie_mlx import Engine
+from pie_mlx.backends import current_backend
+from pie_mlx.backends.cpu import CpuBackend
+from tests.docs.pages import ROOT
+from tests.server.http.openai.conftest import TinyServer
+from tests.tracing import PACKAGE, FileTrace, missing, named, section, steps
+
+SECTIONS = ["One launch", "The worker process", "One request", "One decode step", "Steps that begin early"]
+IN_THE_WORKER = {
+    *(f"runtime/worker/forked/{name}.py" for name in ("zygote", "child", "host")),
+    *("runtime/program/modules.py", "runtime/execution/program_run.py"),
+}
+PROGRAM = "async def main(input):\n    print('hello')\n    return input\n"
+
+on_a_cpu = pytest.mark.skipif(
+    not isinstance(current_backend(), CpuBackend), reason="traced on a CPU: a GPU's steps pass through other files"
+)
+
+
+async def launches(trace: FileTrace, program: Path) -> None:
+    """The same twice: the first imports, and is not recorded."""
+    async with Engine(dummy=True, total_pages=64, seed=1, isolation="process", on_event=lambda event: None) as engine:
+        for trace.recording in (False, True):
+            await engine.run(program, {"n": 1}, capture_output=True)
+        trace.recording = False
+
+
+def requests(trace: FileTrace, home: Path) -> None:
+    server = TinyServer(home).start()
+    try:
+        for trace.recording in (False, True):
+            messages = [{"role": "user", "content": f"Hello {trace.recording}"}]
+            body = json.dumps({"model": "pie-tiny", "messages": messages, "max_tokens": 2}).encode()
+            request = urllib.request.Request(f"{server.http}/v1/chat/completions", body)
+            request.add_header("content-type", "application/json")
+            with urllib.request.urlopen(request) as answer:
+                answer.read()
+            server.seen()
+        trace.recording = False
+    finally:
+        server.stop()
+
+
+@on_a_cpu
+def test_the_map_names_every_file_of_a_launch(tmp_path: Path) -> None:
+    trace, program = FileTrace(), tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    with trace.attached():
+        asyncio.run(launches(trace, program))
+    assert missing(trace.files, "One launch", "The worker process") == []  # watchers run when it is their time
+    assert set(named(steps("One launch"))) - set(trace.files) == IN_THE_WORKER
+
+
+@on_a_cpu
+def test_the_map_names_every_file_of_a_request(tmp_path: Path) -> None:
+    trace = FileTrace()
+    with trace.attached():
+        requests(trace, tmp_path)
+    assert missing(trace.files, "One request", "One decode step", "Steps that begin early") == []
+    assert set(named(steps("One request"))) - set(trace.files) == set()
+
+
+@pytest.mark.parametrize("heading", SECTIONS)
+def test_every_file_that_the_map_names_is_there(heading: str) -> None:
+    files = list(named(section(heading)))
+    assert [file for file in files if not any((root / file).is_file() for root in (PACKAGE, ROOT))] == []
