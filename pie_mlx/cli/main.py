@@ -41,7 +41,7 @@ SECTIONS = {
         "kill": Verb("pie_mlx.cli.processes.command", "End processes.", "kill"),
     },
     "Models": {
-        "model": Verb("pie_mlx.cli.model", "List, fetch and remove models."),
+        "model": Verb("pie_mlx.cli.model.command", "Find, fetch, convert and remove models."),
     },
     "Setup": {
         "config": Verb("pie_mlx.cli.config.command", "Show and change the configuration."),

@@ -12,6 +12,11 @@ from pie_mlx.engine.model.loading.sources import EMBEDDED
 from tests.terminal import Terminal
 
 
+def without_models(home):
+    """An environment in which only the embedded model is on the disk."""
+    return {"HOME": str(home), "HF_HUB_CACHE": str(home / "hub")}
+
+
 def test_a_question_is_answered(pie):
     ended = pie("chat", "My name is Anna.", "--temperature", 0)
     assert (ended.code, ended.out, ended.err) == (0, "Nice to meet you, Anna!\n", "")
@@ -80,7 +85,9 @@ PROMPT = "\x1b[?2004h"
 
 
 def test_at_a_terminal_turns_are_taken(home):
-    with Terminal([sys.executable, "-m", "pie_mlx", "chat", "--temperature", "0"], PIE_HOME=str(home)) as terminal:
+    with Terminal(
+        [sys.executable, "-m", "pie_mlx", "chat", "--temperature", "0"], PIE_HOME=str(home), **without_models(home)
+    ) as terminal:
         terminal.read(PROMPT)
         assert "Nice to meet you, Anna!" in terminal.type("My name is Anna.\r", until=PROMPT)
         assert "Your name is Anna." in terminal.type("What is my name?\r", until=PROMPT)
@@ -90,7 +97,7 @@ def test_at_a_terminal_turns_are_taken(home):
 
 def test_a_question_at_a_terminal_is_answered_and_no_other_asked_for(home):
     words = ["chat", "My name is Anna.", "--temperature", "0"]
-    with Terminal([sys.executable, "-m", "pie_mlx", *words], PIE_HOME=str(home)) as terminal:
+    with Terminal([sys.executable, "-m", "pie_mlx", *words], PIE_HOME=str(home), **without_models(home)) as terminal:
         terminal.read("Nice to meet you, Anna!")
         assert terminal.wait() == 0
 
@@ -119,3 +126,14 @@ def test_a_variable_without_a_value_is_refused(pie):
     ended = pie("chat", "Hello", "--template", "enable_thinking")
     assert ended.code == 2
     assert "NAME=VALUE" in ended.err
+
+
+def test_a_conversation_begins_with_a_choice_of_the_models_on_this_disk(home, tiny_model_directory):
+    folder = home / ".lmstudio" / "models" / "owner"
+    folder.mkdir(parents=True)
+    (folder / "tiny").symlink_to(tiny_model_directory("llama"))
+    words = [sys.executable, "-m", "pie_mlx", "chat", "--temperature", "0"]
+    with Terminal(words, PIE_HOME=str(home), **without_models(home)) as terminal:
+        assert "1  owner/tiny" in terminal.read("Which model")
+        terminal.type("2\r", until=PROMPT)
+        assert "Nice to meet you, Anna!" in terminal.type("My name is Anna.\r", until=PROMPT)

@@ -1,7 +1,9 @@
+import hashlib
 import json
 import re
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -245,3 +247,85 @@ def test_a_model_of_another_program_is_left_to_it(pie, cache, gguf_file, monkeyp
     pie("model", "convert", "owner/tiny")
     assert json.loads(pie("model", "rm", "-y", "--json", "owner/tiny").out)["freed_bytes"] > 0
     assert (folder / "tiny.gguf").exists()
+
+
+@pytest.fixture
+def memory(monkeypatch):
+    """Gives this machine some memory."""
+    from pie_mlx.backends import current_backend
+
+    return lambda size: monkeypatch.setattr(current_backend(), "memory_bytes", lambda: size)
+
+
+def test_the_memory_a_model_needs_is_told_for_a_length(pie, cache, whole, memory):
+    put(cache, "org/model", whole)
+    weights = len(whole["model.safetensors"])
+    per_token = 2 * 4 * 4 * 16 * 2  # keys and values, layers, heads, width, bytes
+    memory(weights + 100 * per_token)
+    rows = [json.loads(pie("model", "show", "org/model", "--json", "--context", one).out) for one in (100, 101)]
+    assert [row["needed_bytes"] - weights for row in rows] == [100 * per_token, 101 * per_token]
+    assert [row["fits"] for row in rows] == [True, False]
+    assert "here: does not fit\n" in pie("model", "show", "org/model").out
+
+
+def test_models_are_recommended_by_the_memory_there_is(pie, cache, whole, memory):
+    put(cache, "mlx-community/Qwen3-4B-4bit", whole)
+    memory(8 << 30)
+    rows = json.loads(pie("model", "recommend", "--json").out)
+    assert rows[0]["name"] == "mlx-community/Qwen3-8B-4bit"
+    assert {row["name"]: row["on_disk"] for row in rows}["mlx-community/Qwen3-4B-4bit"]
+    assert pie("model", "recommend", "-q", "--context", 40_000).out.splitlines()[0] == "mlx-community/Qwen3-1.7B-4bit"
+
+
+def test_a_search_looks_at_this_disk_alone(pie, cache, whole, monkeypatch):
+    put(cache, "org/model", whole)
+    monkeypatch.setattr("huggingface_hub.list_models", None)
+    assert pie("model", "search", "-q", "ORG", "llama").out == "org/model\n"
+    assert [row["name"] for row in json.loads(pie("model", "search", "tiny", "--json").out)] == ["pie-tiny"]
+
+
+def test_a_search_asks_the_hub_only_when_told_to(pie, cache, whole, monkeypatch):
+    put(cache, "org/model", whole)
+    asked = []
+
+    def list_models(**options):
+        asked.append(options)
+        return [SimpleNamespace(id="org/model", downloads=12345), SimpleNamespace(id="org/other", downloads=None)]
+
+    monkeypatch.setattr("huggingface_hub.list_models", list_models)
+    lines = pie("model", "search", "--online", "org", "--limit", 2).out.splitlines()
+    assert [line.split() for line in lines[1:]] == [["org/model", "12,345", "yes"], ["org/other", "0"]]
+    assert asked == [{"search": "org", "filter": "mlx", "sort": "downloads", "limit": 2}]
+
+
+def test_a_hub_out_of_reach_is_told(pie, cache):
+    ended = pie("model", "search", "--online", "x")  # the tests run with HF_HUB_OFFLINE=1
+    assert (ended.code, "huggingface.co could not be searched: " in ended.err) == (1, True)
+
+
+def named_by_digest(snapshot):
+    """Renames the blobs of a snapshot as the hub names them."""
+    for link in snapshot.iterdir():
+        blob = link.resolve()
+        data = blob.read_bytes()
+        large = link.suffix == ".safetensors"
+        name = hashlib.sha256(data) if large else hashlib.sha1(b"blob %d\0" % len(data) + data)
+        link.unlink()
+        link.symlink_to(f"../../blobs/{blob.rename(blob.with_name(name.hexdigest())).name}")
+
+
+def test_files_are_verified_by_the_digests_they_were_fetched_by(pie, cache, whole):
+    snapshot = put(cache, "org/model", whole)
+    named_by_digest(snapshot)
+    assert pie("model", "verify", "org/model").code == 0
+    blob = (snapshot / "model.safetensors").resolve()
+    blob.write_bytes(blob.read_bytes()[:-1] + b"!")
+    ended = pie("model", "verify", "org/model", "--json")
+    assert ended.code == 1
+    assert [row["file"] for row in json.loads(ended.out) if row["holds"] is False] == ["model.safetensors"]
+
+
+def test_a_model_without_digests_is_not_called_damaged(pie, cache):
+    assert set(re.findall("has no digest|as fetched|damaged", pie("model", "verify", "pie-tiny").out)) == {
+        "has no digest"
+    }

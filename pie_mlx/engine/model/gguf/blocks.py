@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pie_mlx.engine.model.gguf.header import Tensor, refused
+from pie_mlx.metal.arrays import floats
 
 Array = npt.NDArray[Any]
 GROUP = 32
@@ -47,8 +48,8 @@ def read_tensor(tensor: Tensor, dtype: mx.Dtype, *, order: Array | None, dequant
     if order is not None:
         blocks = blocks[order]
     if tensor.kind in FLOATS or dequantise:
-        floats = [mx.array(_floats(tensor, part)).astype(dtype) for part in _chunks(tensor, blocks)]
-        return Grouped(mx.concatenate(floats))
+        whole = [mx.array(_floats(tensor, part)).astype(dtype) for part in _chunks(tensor, blocks)]
+        return Grouped(mx.concatenate(whole))
     parts = [_grouped(tensor, part, dtype) for part in _chunks(tensor, blocks)]
     return Grouped(
         mx.concatenate([part.scales for part in parts]),
@@ -119,7 +120,7 @@ def _error(tensor: Tensor, blocks: Array, codes: mx.array, scales: mx.array, bia
     exact = _floats(tensor, blocks[some])
     parts = codes[some], scales[some].astype(mx.float32), biases[some].astype(mx.float32)
     again = mx.dequantize(*parts, group_size=GROUP, bits=bits)
-    changed: Array = np.array(again) - exact
+    changed = floats(again) - exact
     return float(np.sqrt(np.square(changed).mean() / max(np.square(exact).mean(), 1e-30)))
 
 

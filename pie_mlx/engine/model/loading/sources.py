@@ -115,7 +115,7 @@ def _snapshot(
 def no_repo_id(repo: str, error: Exception) -> ModelNotFoundError:
     """The error for a name that cannot be one of huggingface.co."""
     hint = f"write owner/name, like {EXAMPLE}"
-    return ModelNotFoundError(f"model: {repo!r} is no repo id: {_line(error)}", hint=hint)
+    return ModelNotFoundError(f"model: {repo!r} is no repo id: {one_line(error)}", hint=hint)
 
 
 def not_downloaded(repo: str, error: Exception) -> ModelNotFoundError:
@@ -124,10 +124,11 @@ def not_downloaded(repo: str, error: Exception) -> ModelNotFoundError:
     if isinstance(error, FileNotFoundError) and isinstance(error.__cause__, Exception):
         # Of the hub: neither connected nor in the cache. Its own words are about the cache.
         why, hint = error.__cause__, "check the connection to huggingface.co"
-    return ModelNotFoundError(f"model: {repo} could not be downloaded: {_line(why)}", hint=hint)
+    return ModelNotFoundError(f"model: {repo} could not be downloaded: {one_line(why)}", hint=hint)
 
 
-def _line(error: Exception) -> str:
+def one_line(error: Exception) -> str:
+    """What an error says."""
     return " ".join(str(error).split())[:300] or type(error).__name__
 
 

@@ -10,17 +10,25 @@ from pie_mlx.runtime.doctor.models.cache import (
     remove_cached,
 )
 from pie_mlx.runtime.doctor.models.download import download_model
+from pie_mlx.runtime.doctor.models.hub import HubModel, search_hub
 from pie_mlx.runtime.doctor.models.loadable import Suitability, suitability
+from pie_mlx.runtime.doctor.models.recommended import Recommendation, fitting
+from pie_mlx.runtime.doctor.models.verification import verified_files
 
 __all__ = [
     "CachedModel",
+    "HubModel",
+    "Recommendation",
     "Suitability",
     "download_model",
     "embedded_models",
     "find_cached",
     "find_on_disk",
+    "fitting",
     "models_on_disk",
     "removable_bytes",
     "remove_cached",
+    "search_hub",
     "suitability",
+    "verified_files",
 ]

@@ -22,7 +22,8 @@ _TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "tiktoken.mode
 class Suitability:
     """What is known about a model's files. `problem` is why they cannot be loaded, "" if they can.
 
-    `tier` is how the architecture uses the page pool, "" if that is determined at the first load.
+    `tier` is how the architecture uses the page pool, "" if that is determined at the first load. `kv_bytes_per_token`
+    is for 16 bits, and for layers that all see the whole context.
     """
 
     problem: str = ""
@@ -31,6 +32,11 @@ class Suitability:
     quantization: str = ""
     maximum_positions: int = 0
     weight_bytes: int = 0
+    kv_bytes_per_token: int = 0
+
+    def needed_bytes(self, context: int) -> int:
+        """Memory with one context of that many tokens."""
+        return self.weight_bytes + context * self.kv_bytes_per_token
 
 
 def suitability(directory: Path) -> Suitability:
@@ -47,6 +53,7 @@ def suitability(directory: Path) -> Suitability:
         quantization=_quantization(config),
         maximum_positions=maximum_positions(config),
         weight_bytes=sum(file.stat().st_size for file in directory.glob("model*.safetensors")),
+        kv_bytes_per_token=_kv_bytes_per_token(config),
     )
 
 
@@ -67,7 +74,21 @@ def gguf_suitability(file: Path) -> Suitability:
         quantization=f"GGUF, {' and '.join(kind for kind, _ in sizes.most_common(2))}",
         maximum_positions=maximum_positions(config),
         weight_bytes=sizes.total(),
+        kv_bytes_per_token=_kv_bytes_per_token(config),
     )
+
+
+def _kv_bytes_per_token(config: Mapping[str, Any]) -> int:
+    """0 where the configuration does not say it in the usual words."""
+    part = cast("Mapping[str, Any]", config.get("text_config") or config)
+    layers, heads, width = (_count(part, key) for key in ("num_hidden_layers", "num_attention_heads", "hidden_size"))
+    head = _count(part, "head_dim") or (width // heads if heads else 0)
+    return 2 * layers * (_count(part, "num_key_value_heads") or heads) * head * 2
+
+
+def _count(config: Mapping[str, Any], key: str) -> int:
+    value = config.get(key)
+    return value if type(value) is int and value > 0 else 0
 
 
 def _problem(directory: Path, config: Mapping[str, Any], architecture: str) -> str:

@@ -4,17 +4,24 @@ import json
 import os
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pie_mlx.cli.options import Common, common_options
+from pie_mlx.cli.options import Common, Whole, common_options
 from pie_mlx.cli.terminal.confirm import confirm
 from pie_mlx.cli.terminal.text import size, table
 
 if TYPE_CHECKING:
     from pie_mlx.runtime.doctor.models import CachedModel
+
+
+_HEADINGS = ("MODEL", "SIZE", "MODIFIED", "SOURCE", "LOADS")
+_context = click.option(
+    "--context", type=Whole(min=1), default=8192, show_default=True, metavar="TOKENS", help="Length of the context."
+)
 
 
 @click.group
@@ -31,30 +38,32 @@ def list_models(common: Common) -> None:
     from pie_mlx.runtime.doctor.models import models_on_disk
 
     models = models_on_disk()
-    if common.json:
-        print(json.dumps([_row(model) for model in models]))
-    elif common.quiet:
-        print("\n".join(model.name for model in models))
-    else:
-        print(table(("MODEL", "SIZE", "MODIFIED", "SOURCE", "LOADS"), [_cells(model) for model in models]))
+    _print_rows(common, _HEADINGS, [_row(model) for model in models], [_cells(model) for model in models])
 
 
 @command.command
 @click.argument("name", metavar="NAME|REPO|DIR|GGUF")
+@_context
 @common_options
 @click.pass_obj
-def show(common: Common, name: str) -> None:
-    """Show the facts about a model on this disk."""
+def show(common: Common, name: str, context: int) -> None:
+    """Show the facts about a model on this disk, and the memory it needs."""
     from pie_mlx.runtime.doctor.models import find_on_disk
 
     model = find_on_disk(name)
-    row = _row(model)
+    context = min(context, model.suitability.maximum_positions or context)
+    needed, there = model.suitability.needed_bytes(context), _memory_bytes()
+    row = _row(model) | {"context": context, "needed_bytes": needed, "memory_bytes": there, "fits": needed <= there}
     if common.json:
         print(json.dumps(row))
         return
     print(name)
     row |= {"loads": "no" if row["problem"] else "yes", "embedded": "yes" if model.embedded else ""}
     row |= {"size": size(row.pop("size_bytes")), "weights": size(row.pop("weight_bytes"))}
+    row |= {"KV per token": size(row.pop("kv_bytes_per_token"))}
+    fits = "fits" if row.pop("fits") else "does not fit"
+    row["memory"] = f"{size(row.pop('needed_bytes'))} for {row.pop('context'):,} tokens; "
+    row["memory"] += f"of {size(row.pop('memory_bytes'))} here: {fits}"
     print(
         "\n".join(f"  {key.replace('_', ' '):<18} {value}" for key, value in row.items() if value not in ("", 0, name))
     )
@@ -131,9 +140,101 @@ def convert(common: Common, name: str, output: Path | None, dequantize: bool, dt
         print("\n".join([str(directory), *([] if common.quiet else [f"  {choice}" for choice in choices])]))
 
 
+@command.command
+@click.argument("words", nargs=-1)
+@click.option("--online", is_flag=True, help="Search huggingface.co for MLX weights.")
+@click.option("--limit", type=Whole(min=1), default=20, show_default=True, help="Most models found online.")
+@common_options
+@click.pass_obj
+def search(common: Common, words: tuple[str, ...], online: bool, limit: int) -> None:
+    """Find models whose name, architecture or quantization has all WORDS: on this disk, or with --online on the hub."""
+    from pie_mlx.runtime.doctor.models import models_on_disk, search_hub
+
+    there = models_on_disk()
+    if online:
+        names = {model.name for model in there}
+        found = search_hub(" ".join(words), limit=limit)
+        rows: list[dict[str, Any]] = [
+            {"name": one.repo, "downloads": one.downloads, "on_disk": one.repo in names} for one in found
+        ]
+        cells = [[row["name"], f"{row['downloads']:,}", "yes" if row["on_disk"] else ""] for row in rows]
+        _print_rows(common, ("MODEL", "DOWNLOADS", "ON DISK"), rows, cells)
+        return
+    facts = {
+        model: f"{model.name} {model.suitability.architecture} {model.suitability.quantization}" for model in there
+    }
+    chosen = [model for model, text in facts.items() if all(word.casefold() in text.casefold() for word in words)]
+    _print_rows(common, _HEADINGS, [_row(model) for model in chosen], [_cells(model) for model in chosen])
+
+
+@command.command
+@_context
+@common_options
+@click.pass_obj
+def recommend(common: Common, context: int) -> None:
+    """Name models that fit this machine with a context of some length, the most able first."""
+    from pie_mlx.runtime.doctor.models import fitting, models_on_disk
+
+    names = {model.name for model in models_on_disk()}
+    rows: list[dict[str, Any]] = [
+        {
+            "name": one.repo,
+            "weight_bytes": one.weight_bytes,
+            "needed_bytes": one.needed_bytes(context),
+            "good_at": one.good_at,
+            "on_disk": one.repo in names,
+        }
+        for one in fitting(_memory_bytes(), context)
+    ]
+    headings = ("MODEL", "DOWNLOAD", "MEMORY", "ON DISK", "GOOD AT")
+    cells = [
+        [
+            one["name"],
+            size(one["weight_bytes"]),
+            size(one["needed_bytes"]),
+            "yes" if one["on_disk"] else "",
+            one["good_at"],
+        ]
+        for one in rows
+    ]
+    _print_rows(common, headings, rows, cells)
+
+
+@command.command
+@click.argument("name", metavar="NAME|REPO")
+@common_options
+@click.pass_obj
+def verify(common: Common, name: str) -> int:
+    """Read a downloaded model and compare each file with the digest by which it was fetched."""
+    from pie_mlx.runtime.doctor.models import find_cached, verified_files
+
+    words = {True: "as fetched", False: "damaged: fetch it again", None: "has no digest"}
+    files = list(verified_files(find_cached(name).path))
+    rows = [{"file": file.name, "holds": holds} for file, holds in files]
+    _print_rows(common, ("FILE", "STATE"), rows, [[file.name, words[holds]] for file, holds in files])
+    return 1 if any(holds is False for _, holds in files) else 0
+
+
+def _print_rows(
+    common: Common, headings: Sequence[str], rows: Sequence[Mapping[str, Any]], cells: Sequence[Sequence[str]]
+) -> None:
+    if common.json:
+        print(json.dumps(rows))
+    elif common.quiet:
+        print("\n".join(row[0] for row in cells))
+    else:
+        print(table(headings, cells))
+
+
 command.add_command(download)
 command.add_command(download, "pull")
 command.add_command(remove, "rm")
+
+
+def _memory_bytes() -> int:
+    from pie_mlx.backends import current_backend
+
+    return current_backend().memory_bytes()
 
 
 def _row(model: "CachedModel") -> dict[str, Any]:
@@ -148,6 +249,7 @@ def _row(model: "CachedModel") -> dict[str, Any]:
         "maximum_positions": found.maximum_positions,
         "size_bytes": model.size_bytes,
         "weight_bytes": found.weight_bytes,
+        "kv_bytes_per_token": found.kv_bytes_per_token,
         "modified_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(model.modified_at)),
         "embedded": model.embedded,
         "revision": model.revision,

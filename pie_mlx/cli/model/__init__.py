@@ -1,0 +1,1 @@
+"""`pie model`: the models on this disk, and those that could be."""
