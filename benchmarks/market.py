@@ -1,7 +1,8 @@
-"""Three policies on the same simulated workloads: `python -m benchmarks.market`.
+"""Policies of ours and of others on the same simulated workloads: `python -m benchmarks.market`.
 
 Interactive chats, background agents and forking searches share a pool that does not hold them all. Time, pages and
-programs are simulated, the planner and the settlement are the engine's own. Everything follows from the seeds. With
+programs are simulated, the planner and the settlement are the engine's own. Everything follows from the seeds.
+`--device` names what moving pages and computing cost: a small model on a CPU, or one of 8B on an Apple M-series. With
 `--replay FILE` the programs, the pool and the speed of the device are those of a run whose events were recorded.
 """
 
@@ -17,12 +18,14 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.market_rivals import rivals
 from pie_mlx.engine.market import clearing_price
 from pie_mlx.engine.schedule import POLICIES, Limits, policy
 from pie_mlx.engine.schedule.simulation import (
     AccountRecord,
     Action,
     AutoBidder,
+    Device,
     Outcome,
     Pause,
     Program,
@@ -40,14 +43,25 @@ from pie_mlx.event_log import EventLog, read_events
 SMOKE = ("--seconds", "5", "--seeds", "1")
 HIGH_VALUE = "chat"
 EQUALS = "agent"
+ROOMY_PAGES = 10**6
 VALUES = {"chat": 10.0, "search": 3.0, "agent": 1.0}
 ENDOWMENTS = {"chat": 256.0, "search": 128.0, "agent": 64.0}
+KEPT_SECONDS_PER_TOKEN = 0.1
 NO_AGEING = "fcfs, no ageing"
+ENDLESS = Limits(aging_window_ticks=10**9, decode_stall_seconds=0.25)
 CONTENDERS: dict[str, tuple[str, Limits]] = {
-    **{name: (name, Limits()) for name in POLICIES},
-    NO_AGEING: ("fcfs", Limits(aging_window_ticks=10**9)),
+    **{name: (name, Limits(decode_stall_seconds=0.25)) for name in POLICIES},
+    NO_AGEING: ("fcfs", ENDLESS),
 }
 """The policies, and for comparison first come, first served as it is elsewhere: without any bound on the wait."""
+
+UNLIMITED = "unlimited pool"
+DEVICES = {
+    "cpu": Device(),
+    "apple": Device(0.016, 0.0015, 0.00042, 0.00042),
+    "apple, no disk": Device(0.016, 0.0015, math.inf, math.inf),
+}
+"""Assumed, not measured. Apple: an M3-Max class with an 8B model in 4 bits, 2 MiB a page and 5 GB/s each way."""
 
 
 @dataclass(frozen=True)
@@ -84,12 +98,14 @@ class Row:
 
     policy: str
     value_share: float
+    kept_share: float
     p50_seconds_per_token: float
     p99_seconds_per_token: float
     tokens_per_second: float
     fairness: float
     longest_wait_seconds: float
     wasted_pages: float
+    moving_share: float
     suspensions: float
 
 
@@ -139,12 +155,16 @@ def programs(workload: Workload, seed: int, seconds: float) -> list[Program]:
     return chats + searches + agents
 
 
-def simulate(workload: Workload, contender: str, seed: int, seconds: float) -> Outcome:
+def simulate(workload: Workload, contender: str, seed: int, seconds: float, device: Device) -> Outcome:
     """One run. Bids are automatic, but for `priority`, where a program's value is its priority."""
-    setup = Setup(workload.capacity_pages)
-    name, limits = CONTENDERS[contender]
+    setup = Setup(ROOMY_PAGES if contender == UNLIMITED else workload.capacity_pages, device=device)
+    rival = rivals().get(contender)
+    name, limits = CONTENDERS.get(contender, ("fcfs", ENDLESS))
     bidder = ValueBidder() if name == "priority" else AutoBidder(setup.page_size)
-    simulator = Simulator(programs(workload, seed, seconds), setup, policy(name), bidder, limits)
+    planner = rival or policy(name)
+    simulator = Simulator(programs(workload, seed, seconds), setup, planner, bidder, limits)
+    if rival is not None:
+        rival.simulator = simulator
     return simulator.run(seconds)
 
 
@@ -155,12 +175,14 @@ def measure(contender: str, outcomes: Sequence[Outcome], classes: Classes) -> Ro
     return Row(
         contender,
         statistics.fmean(value_share(outcome.accounts.values()) for outcome in outcomes),
+        statistics.fmean(kept_share(outcome) for outcome in outcomes),
         percentile(paces, 0.50),
         percentile(paces, 0.99),
         statistics.fmean(outcome.useful_tokens / outcome.seconds for outcome in outcomes),
         min(fairness(outcome.accounts.values(), classes) for outcome in outcomes),
         max(outcome.longest_wait_seconds for outcome in outcomes),
         statistics.fmean(outcome.wasted_pages for outcome in outcomes),
+        statistics.fmean(outcome.moving_seconds / outcome.seconds for outcome in outcomes),
         statistics.fmean(outcome.suspensions for outcome in outcomes),
     )
 
@@ -170,6 +192,14 @@ def value_share(accounts: Iterable[AccountRecord]) -> float:
     records = list(accounts)
     wanted = sum(record.value * record.wanted_tokens for record in records)
     return sum(record.value * record.generated_tokens for record in records) / wanted if wanted else math.nan
+
+
+def kept_share(outcome: Outcome) -> float:
+    """`value_share` of those tokens alone whose turn kept KEPT_SECONDS_PER_TOKEN: what comes late is worth nothing."""
+    records = outcome.accounts
+    wanted = sum(record.value * record.wanted_tokens for record in records.values())
+    kept = (turn for turn in outcome.turns if turn.seconds_per_token <= KEPT_SECONDS_PER_TOKEN)
+    return sum(turn.tokens * records[turn.account].value for turn in kept) / wanted if wanted else math.nan
 
 
 def fairness(accounts: Iterable[AccountRecord], classes: Classes) -> float:
@@ -188,12 +218,14 @@ def percentile(ordered: Sequence[float], part: float) -> float:
 COLUMNS: tuple[tuple[str, Callable[[Row], str]], ...] = (
     ("policy", lambda row: row.policy),
     ("value done", lambda row: f"{row.value_share:.3f}"),
+    ("value kept", lambda row: f"{row.kept_share:.3f}"),
     ("p50 s/token", lambda row: f"{row.p50_seconds_per_token:.3g}"),
     ("p99 s/token", lambda row: f"{row.p99_seconds_per_token:.3g}"),
     ("tokens/s", lambda row: f"{row.tokens_per_second:.0f}"),
     ("Jain", lambda row: f"{row.fairness:.3f}"),
     ("longest wait s", lambda row: f"{row.longest_wait_seconds:.3g}"),
     ("pages wasted", lambda row: f"{row.wasted_pages:.0f}"),
+    ("time moving", lambda row: f"{row.moving_share:.1%}"),
     ("suspensions", lambda row: f"{row.suspensions:.0f}"),
 )
 
@@ -260,15 +292,19 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--seeds", type=int, default=3, help="runs of each workload and policy")
     parser.add_argument("--replay", type=Path, metavar="FILE", help="the programs of an event log, in place of these")
     parser.add_argument("--pages", type=int, help="with --replay: another size of the pool")
+    parser.add_argument("--device", choices=tuple(DEVICES), default="cpu", help="what time and moves cost")
+    parser.add_argument("--rivals", action="store_true", help="imitations of other systems and oracles as well")
     options = parser.parse_args(words)
     if options.replay is not None:
         print_replay(options.replay, options.pages)
         return
     print_auction_times()
+    device = DEVICES[options.device]
+    contenders = [*CONTENDERS, *([UNLIMITED, *rivals()] if options.rivals else [])]
     for workload in WORKLOADS:
         runs = {
-            contender: [simulate(workload, contender, seed, options.seconds) for seed in range(options.seeds)]
-            for contender in CONTENDERS
+            contender: [simulate(workload, contender, seed, options.seconds, device) for seed in range(options.seeds)]
+            for contender in contenders
         }
         classes = Classes()
         rows = [measure(name, outcomes, classes) for name, outcomes in runs.items()]

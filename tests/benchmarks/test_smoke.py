@@ -12,6 +12,7 @@ HELPERS = {
     "attackers",  # run by `hostile`
     "draft_pairs",
     "driving",
+    "market_rivals",  # run by `market`
     "random_llama",
     "resident",
     "schema_types",

@@ -50,6 +50,6 @@ def share(pages: int, account_pages: int) -> float:
     return max(1, pages) / account_pages
 
 
-def effective_bid(bid: float, waiting_ticks: int, highest_bid: float, window_ticks: int) -> float:
+def effective_bid(bid: float, waiting_ticks: int, highest_bid: float, window_ticks: float) -> float:
     """`bid`, aged: after each window of waiting as much more as the highest declared bid of all contexts (Q2)."""
     return bid + (highest_bid or 1.0) * waiting_ticks / window_ticks

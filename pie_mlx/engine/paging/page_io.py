@@ -40,6 +40,13 @@ class PageIO:
         self.is_awaited = False
         self.prefill = PrefillRate() if spill is None else spill.costs.prefill
 
+    def page_seconds(self, page_tokens: int) -> float:
+        """What it takes to bring back a page whose content was lost, in the cheaper way; 0 while unknown."""
+        rate = self.prefill.tokens_per_second
+        ways = [page_tokens / rate] if rate else []
+        spilled = None if self._spill is None else self._spill.page_seconds
+        return min(ways if spilled is None else [*ways, spilled], default=0.0)
+
     def copy(self, copies: Iterable[PageCopy]) -> None:
         """Queue copies; to be called right after the call to the store that made them."""
         self._note_lost()

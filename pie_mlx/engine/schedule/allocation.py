@@ -6,6 +6,7 @@ from pie_mlx.engine.schedule.base import Order
 from pie_mlx.engine.schedule.forecast import PageForecast
 from pie_mlx.engine.schedule.plan import Suspension, Wait
 from pie_mlx.engine.schedule.reason import Reason, ReasonKind
+from pie_mlx.engine.schedule.turnover import due_window_ticks, residency_rows
 from pie_mlx.engine.schedule.victims import Victims, has_pages
 from pie_mlx.engine.schedule.view import ContextView, RequestView, View
 
@@ -59,6 +60,10 @@ class _Allocator:
         self.pages = PageForecast(view)
         self.result = Allocation()
         self.victims = Victims(view, order)
+        self.window, self.residency = due_window_ticks(view.limits), residency_rows(view.limits)
+        self.growth = sum(item.growth_pages for item in view.contexts if _is_settled(item)) if self.residency else 0
+        wanting = {request.context for request in view.requests}
+        self.workers_want = any(item.has_work and item.context in wanting for item in view.contexts)
 
     def run(self) -> Allocation:
         self._withhold(self.view.withhold_pages)
@@ -112,12 +117,21 @@ class _Allocator:
 
     def _serve(self, context: ContextView, pages: int) -> bool:
         """Grants or restores, from available pages or by suspending others; or settles that `context` waits."""
-        if pages <= self.pages.available:
+        fits = pages + self._headroom(context) <= self.pages.available
+        if fits and (context.has_work or not (self.residency and self.workers_want)):
             self._take(context, pages)
             return True
         return context.has_work and self._evict_for(context, pages)
 
+    def _headroom(self, context: ContextView) -> int:
+        """Pages to leave free beside a newcomer: who is there grows, and would soon take its pages away again (Q6)."""
+        if not self.growth or _is_settled(context) or self._is_due(context):
+            return 0
+        return self.growth + context.growth_pages
+
     def _take(self, context: ContextView, pages: int) -> None:
+        if self.residency and not _is_settled(context):
+            self.growth += context.growth_pages
         self.pages.available -= pages
         self.result.moved.add(context.context)
         if context.resident:
@@ -130,10 +144,11 @@ class _Allocator:
         """Suspends victims in order until `pages` fit, or nobody when all of them would not suffice (Q4.4)."""
         if not context.resident:
             self.pages.hold(context)
-        offer = self._gather(context, pages)
+        wanted = pages + self._headroom(context)
+        offer = self._gather(context, wanted)
         if not context.resident:
             self.pages.release(context)
-        if offer.pages >= pages:
+        if offer.pages >= wanted:
             self._carry_out(offer, context, pages)
             return True
         for victim in offer.victims:
@@ -196,13 +211,19 @@ class _Allocator:
         )
 
     def _is_due(self, context: ContextView) -> bool:
-        window = self.view.limits.aging_window_ticks
-        return context.has_work and (context.waiting_ticks >= window or context.context == self.due_at_once)
+        return context.has_work and (context.waiting_ticks >= self.window or context.context == self.due_at_once)
 
     def _is_protected(self, victim: ContextView, requester: ContextView, due: bool) -> bool:
         if victim.context in self.result.moved or (victim.fresh and not due):
             return True
+        if due and _is_settled(victim) and self._is_early(victim, requester):
+            return True
         return self._is_due(victim) and not (due and self._waited_longer(requester, victim))
+
+    def _is_early(self, victim: ContextView, requester: ContextView) -> bool:
+        """Whether `victim` has not been there for long enough to go for a newcomer."""
+        newcomer = not _is_settled(requester) and requester.context != self.due_at_once
+        return newcomer and victim.stay_rows < self.residency
 
     def _waited_longer(self, requester: ContextView, victim: ContextView) -> bool:
         return requester.context == self.due_at_once or requester.waiting_ticks > victim.waiting_ticks
@@ -214,12 +235,21 @@ class _Allocator:
         return self.pages.release(context)
 
     def _record(self, victim: ContextView, reason: Reason, beneficiary: int) -> None:
+        if self.residency and _is_settled(victim):
+            self.growth -= victim.growth_pages
         self.result.moved.add(victim.context)
         self.victims.take(victim)
         self.result.suspensions.append(Suspension(victim.context, beneficiary, reason))
 
     def _wait(self, request: RequestView) -> None:
-        self._wait_for(self.contexts[request.context], request.pages, ReasonKind.NO_PAGES)
+        context, pages = self.contexts[request.context], request.pages
+        first = next(self.victims.up_to(self.victims.all), None)
+        stays = None if first is None else self.order.why_not(first, context, pages)
+        if stays is not None:
+            self.result.waits.append(Wait(context.context, stays))
+        else:
+            has_room = pages <= self.pages.available
+            self._wait_for(context, pages, ReasonKind.HEADROOM if has_room else ReasonKind.NO_PAGES)
 
     def _wait_for(self, context: ContextView, pages: int, kind: ReasonKind) -> None:
         self.result.waits.append(Wait(context.context, self._reason(context, pages, kind)))
@@ -234,3 +264,8 @@ class _Allocator:
             waited_ticks=context.waiting_ticks,
             suspended=suspended,
         )
+
+
+def _is_settled(context: ContextView) -> bool:
+    """Whether it works in the pool: it grows, and is no newcomer."""
+    return context.resident and context.has_work and has_pages(context)

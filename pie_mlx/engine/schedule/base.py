@@ -52,6 +52,11 @@ class Order(Protocol):
         """The reason of a suspension that `yields` allowed."""
         ...
 
+    def why_not(self, victim: ContextView, requester: ContextView, pages: int) -> Reason | None:
+        """Why `requester` does not get the pages of `victim` though it bids more; None where nothing keeps it from it
+        but its bid."""
+        ...
+
     def price(self) -> float:
         """The clearing price to name in reasons, in credits per page and tick; 0 where nothing is sold."""
         ...

@@ -6,6 +6,7 @@ from pie_mlx.engine.schedule.base import Rank
 from pie_mlx.engine.schedule.plan import Plan
 from pie_mlx.engine.schedule.planner import make_plan
 from pie_mlx.engine.schedule.reason import Reason, ReasonKind
+from pie_mlx.engine.schedule.turnover import due_window_ticks
 from pie_mlx.engine.schedule.view import ContextView, View
 
 
@@ -18,8 +19,8 @@ class FirstComeOrder:
     young ones.
     """
 
-    def __init__(self, aging_window_ticks: int) -> None:
-        self._window = aging_window_ticks
+    def __init__(self, window_ticks: float) -> None:
+        self._window = window_ticks
 
     def page_rank(self, context: ContextView) -> Rank:
         return (-self._overdue(context), context.account, context.context)
@@ -36,6 +37,9 @@ class FirstComeOrder:
     def why(self, victim: ContextView, requester: ContextView, pages: int) -> Reason:
         return Reason(ReasonKind.NEWER, victim.bid, requester.bid, pages=pages, suspended=True)
 
+    def why_not(self, victim: ContextView, requester: ContextView, pages: int) -> Reason | None:
+        return None
+
     def price(self) -> float:
         return 0.0
 
@@ -51,4 +55,4 @@ class FirstComePolicy:
     sells_pages = False
 
     def plan(self, view: View) -> Plan:
-        return make_plan(view, FirstComeOrder(view.limits.aging_window_ticks))
+        return make_plan(view, FirstComeOrder(due_window_ticks(view.limits)))

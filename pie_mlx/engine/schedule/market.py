@@ -8,36 +8,50 @@ from pie_mlx.engine.schedule.base import Rank
 from pie_mlx.engine.schedule.plan import Plan
 from pie_mlx.engine.schedule.planner import make_plan
 from pie_mlx.engine.schedule.reason import Reason, ReasonKind
+from pie_mlx.engine.schedule.turnover import due_window_ticks, is_parked, move_cost
 from pie_mlx.engine.schedule.view import ContextView, View
 
 
 @final
 class MarketOrder:
-    """The highest effective bid first; a lower declared bid yields.
+    """The highest effective bid first; who asks less than another bids yields.
 
-    A restore takes pages of strictly lower bids only, so two equal bidders never take turns in evicting each other.
-    For the same reason a defaulted account yields to paying ones, and among defaulted ones bids of 0 decide.
+    A context asks for its pages what it bids and what moving it would cost. A restore takes them only for more than
+    that, so two equal bidders never take turns in evicting each other. For the same reason a defaulted account yields
+    to paying ones, and among defaulted ones bids of 0 decide.
     """
 
     def __init__(self, view: View) -> None:
         self._view = view
-        self._window = view.limits.aging_window_ticks
+        self._limits = view.limits
+        self._window = due_window_ticks(view.limits)
         self._highest = max((context.bid for context in view.contexts), default=0.0)
 
     def page_rank(self, context: ContextView) -> Rank:
-        effective = effective_bid(_standing_bid(context), context.waiting_ticks, self._highest, self._window)
+        effective = effective_bid(self._standing_bid(context), context.waiting_ticks, self._highest, self._window)
         return (-effective, -context.waiting_ticks, context.account, context.context)
 
     batch_rank = page_rank
 
     def victim_rank(self, context: ContextView) -> Rank:
-        return (not context.defaulted, context.bid, -context.account, -context.context)
+        return (*self._ask(context), context.bid, -context.account, -context.context)
 
     def yields(self, victim: ContextView, requester: ContextView) -> bool:
-        if victim.defaulted and not requester.defaulted:
-            return True
-        bid, against = _standing_bid(victim), _standing_bid(requester)
-        return bid <= against if requester.resident else bid < against
+        ask, offer = self._ask(victim), self._ask(requester)
+        return ask <= offer if requester.resident else ask < offer
+
+    def why_not(self, victim: ContextView, requester: ContextView, pages: int) -> Reason | None:
+        bid, offer = self._standing_bid(victim), self._standing_bid(requester)
+        if bid >= offer or self.yields(victim, requester):
+            return None
+        return Reason(
+            ReasonKind.STAYS,
+            requester.bid,
+            victim.bid,
+            pages=pages,
+            waited_ticks=requester.waiting_ticks,
+            move_cost=move_cost(victim, self._limits, self._highest),
+        )
 
     def why(self, victim: ContextView, requester: ContextView, pages: int) -> Reason:
         kind = ReasonKind.DEFAULTED if victim.defaulted else ReasonKind.OUTBID
@@ -55,10 +69,14 @@ class MarketOrder:
         )
         return demand_price(holdings, self._view.capacity_pages)
 
+    def _ask(self, context: ContextView) -> tuple[float, bool]:
+        """What a newcomer must bid more than; who is in default yields to an equal that pays."""
+        cost = move_cost(context, self._limits, self._highest)
+        return (self._standing_bid(context) + cost, not context.defaulted)
 
-def _standing_bid(context: ContextView) -> float:
-    """The bid that counts in ranks and rights: that of an account in default counts as 0."""
-    return 0.0 if context.defaulted else context.bid
+    def _standing_bid(self, context: ContextView) -> float:
+        """The bid that counts: none of an account in default, nor of a context that holds pages for nothing."""
+        return 0.0 if context.defaulted or is_parked(context, self._limits) else context.bid
 
 
 @final

@@ -6,6 +6,7 @@ from pie_mlx.engine.schedule.base import Rank
 from pie_mlx.engine.schedule.plan import Plan
 from pie_mlx.engine.schedule.planner import make_plan
 from pie_mlx.engine.schedule.reason import Reason, ReasonKind
+from pie_mlx.engine.schedule.turnover import due_window_ticks
 from pie_mlx.engine.schedule.view import ContextView, View
 
 
@@ -13,8 +14,8 @@ from pie_mlx.engine.schedule.view import ContextView, View
 class PriorityOrder:
     """The higher declared bid first, then the older account and context; the others yield in the opposite order."""
 
-    def __init__(self, aging_window_ticks: int) -> None:
-        self._window = aging_window_ticks
+    def __init__(self, window_ticks: float) -> None:
+        self._window = window_ticks
 
     def page_rank(self, context: ContextView) -> Rank:
         return (-self._overdue(context), -context.bid, context.account, context.context)
@@ -32,6 +33,9 @@ class PriorityOrder:
         kind = ReasonKind.NEWER if victim.bid == requester.bid else ReasonKind.OUTBID
         return Reason(kind, victim.bid, requester.bid, pages=pages, suspended=True)
 
+    def why_not(self, victim: ContextView, requester: ContextView, pages: int) -> Reason | None:
+        return None
+
     def price(self) -> float:
         return 0.0
 
@@ -47,4 +51,4 @@ class PriorityPolicy:
     sells_pages = False
 
     def plan(self, view: View) -> Plan:
-        return make_plan(view, PriorityOrder(view.limits.aging_window_ticks))
+        return make_plan(view, PriorityOrder(due_window_ticks(view.limits)))

@@ -12,6 +12,8 @@ class ReasonKind(StrEnum):
     DEFAULTED = "defaulted"
     YIELDS_TO_DUE = "yields_to_due"
     NEWER = "newer"
+    STAYS = "stays"
+    HEADROOM = "headroom"
     NO_PAGES = "no_pages"
     PAGES_COMING = "pages_coming"
     MEMORY = "memory"
@@ -24,7 +26,8 @@ class Reason(msgspec.Struct, frozen=True):
 
     `bid` is the context's own declared bid, `against_bid` the one it lost to, `price` the clearing price that the
     demands of this tick would give, `pages` what the context needs (waiting) or what is wanted of it (suspended),
-    `available_pages` what there was, `waited_ticks` how long the waiting side had waited.
+    `available_pages` what there was, `waited_ticks` how long the waiting side had waited, `move_cost` what
+    must be offered beyond `against_bid` for a page and tick.
     """
 
     kind: ReasonKind
@@ -35,6 +38,7 @@ class Reason(msgspec.Struct, frozen=True):
     available_pages: int = 0
     waited_ticks: int = 0
     suspended: bool = False
+    move_cost: float = 0.0
 
     def text(self) -> str:
         """One line for people, e.g. `suspended: bid 0.80 < clearing price 1.20, needs 14 pages`."""
@@ -50,6 +54,12 @@ class Reason(msgspec.Struct, frozen=True):
                 return f"yields to a context that waited {self.waited_ticks} ticks"
             case ReasonKind.NEWER:
                 return f"came after the requester, which needs {self._pages()}"
+            case ReasonKind.STAYS:
+                offer = (self.bid - self.against_bid) * self.pages
+                cost = self.move_cost * self.pages
+                return f"who is there stays: moving it would cost {cost:.1f} cr, the challenger offers {offer:.1f}"
+            case ReasonKind.HEADROOM:
+                return f"needs {self._pages()}, and those who work grow into the {self.available_pages} available"
             case ReasonKind.PAGES_COMING:
                 return f"needs {self._pages()}, which others give back after their next pass"
             case ReasonKind.MEMORY:

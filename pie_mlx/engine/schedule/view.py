@@ -5,13 +5,18 @@ import msgspec
 
 class Limits(msgspec.Struct, frozen=True):
     """Sizes of one batch, the ticks after which a waiting context is due (Q2), and how long pieces of prompts may hold
-    up those that decode (`pace.py`; None: for any time)."""
+    up those that decode (`pace.py`; None: for any time).
+
+    `turnover_ticks` is how long it would take to bring all pages of the pool back, in ticks, as measured; 0 while that
+    is unknown (`turnover.py`).
+    """
 
     max_batch_tokens: int = 2048
     max_batch_contexts: int = 64
     prefill_chunk_tokens: int = 512
     aging_window_ticks: int = 64
     decode_stall_seconds: float | None = None
+    turnover_ticks: float = 0.0
 
 
 class SharedRun(msgspec.Struct, frozen=True):
@@ -31,7 +36,9 @@ class ContextView(msgspec.Struct, frozen=True):
     or, of an off-pool context, the runs that need not come back because residents hold them. The last two may be left
     empty while all requests together fit into the available pages, as then nothing is suspended.
     `arrival` is the sequence number of its oldest outstanding operation. `fresh`: was restored or granted pages for
-    work it has not run yet (Q3). `defaulted` is its account's flag (M9).
+    work it has not run yet (Q3). `defaulted` is its account's flag (M9). `growth_pages` are those it will soon ask
+    for, beyond what it has and lacks. `idle_ticks` have passed since its last row, 0 while it has work, and it had
+    `stay_rows` rows of its own since it was brought into the pool.
     """
 
     context: int
@@ -46,6 +53,9 @@ class ContextView(msgspec.Struct, frozen=True):
     fresh: bool = False
     defaulted: bool = False
     has_work: bool = True
+    growth_pages: int = 0
+    idle_ticks: int = 0
+    stay_rows: int = 0
 
 
 class PassView(msgspec.Struct, frozen=True):

@@ -31,8 +31,9 @@ class LiveContext:
     """`id` is the page store's. `turn` orders the calls that name this context (P3).
 
     `sampled` counts the tokens drawn so far: forks and opened snapshots inherit it, their `stream` is their own (L6,
-    P13). `account` is the wallet it draws on. `fresh` from being granted pages until it has run (Q3). `expected` is the
-    horizon its bid was computed from, None for a declared bid. `suspensions` counts how often it went from the pool.
+    P13). `account` is the wallet it draws on. `fresh` from being granted pages until it has run (Q3). `ran_tick`
+    is that of its last row, `stay_rows` are those since it was brought into the pool. `expected` is the horizon its bid
+    was computed from, None for a declared bid. `suspensions` counts how often it went from the pool.
     `rests` if its text has ended or it was forked since its last pass: no batch waits for it to come back (Q9).
     `streaming` while its passes go on where the last one ended: with `next_input`, the length then and the token that
     was drawn. `named` counts the calls that named it. `prefetched` are the tokens that its program received beyond
@@ -49,6 +50,8 @@ class LiveContext:
     bid: float = 0.0
     expected: Horizon | None = None
     waiting_ticks: int = 0
+    ran_tick: int = 0
+    stay_rows: int = 0
     fresh: bool = False
     suspensions: int = 0
     rests: bool = False

@@ -27,6 +27,7 @@ class Restorer:
         self.drop(context)
         self._state.store.suspender.suspend(context.id)
         context.fresh = False
+        context.stay_rows = 0
         context.suspensions += 1
 
     def drop(self, context: LiveContext) -> None:

@@ -5,6 +5,8 @@ import time
 from collections.abc import Callable, Sequence
 from itertools import compress
 
+import msgspec
+
 from pie_mlx.engine.kv import share_out
 from pie_mlx.engine.market.bank import Bank
 from pie_mlx.engine.model.runner.batch import Batch, Outcome, ScheduledTokens, StopCondition
@@ -26,6 +28,9 @@ from pie_mlx.events import Event, PageUsage, TickCompleted
 
 RETRY_SECONDS = 1e-3
 """Pause before planning again when pages that a plan counted on were not there."""
+
+NEWEST_TICK = 0.02
+"""The weight of the newest tick in how long one takes."""
 
 REFUSED_SECONDS = 0.25
 """Time for a program that was refused pages to release some, before the next one is refused."""
@@ -63,7 +68,7 @@ class Scheduler:
         self._prompt_gate = PromptGate(state)
         self._firing = FiringState()
         self._quiet_since = self._runnable_since = self._committed = time.monotonic()
-        self._wait_seconds = 0.0
+        self._wait_seconds = self._tick_seconds = 0.0
         self._shared, self._shared_until = 0, 0.0
 
     async def tick_forever(self, fail: Callable[[BaseException], None]) -> None:
@@ -117,6 +122,7 @@ class Scheduler:
     def _view(self, *, stalled: bool = False) -> View:
         rate = self._page_io.prefill.tokens_per_second
         limits = self._prompt_gate.limits(self._limits, self._runner.model.transients)
+        limits = msgspec.structs.replace(limits, turnover_ticks=self._turnover_ticks())
         return tick_view(
             self._state,
             self._bank,
@@ -124,6 +130,12 @@ class Scheduler:
             stalled=stalled,
             suspends=not self._runner.model.recurrent,
         )
+
+    def _turnover_ticks(self) -> float:
+        """How long it would take to bring the whole pool back."""
+        store = self._state.store
+        seconds = store.pool.capacity * self._page_io.page_seconds(store.page_size)
+        return seconds / self._tick_seconds if self._tick_seconds else 0.0
 
     def _seconds_to_wait(self, view: View, now: float) -> float:
         if not view.passes:
@@ -304,6 +316,8 @@ class Scheduler:
         if error is None:
             context.fresh = False
             context.waiting_ticks = 0
+            context.ran_tick = self._state.ticks
+            context.stay_rows += 1
         if item.is_unowned:
             item.done.cancel()
         if item.is_over and self._state.passes.get(context.id) is item:
@@ -321,6 +335,7 @@ class Scheduler:
 
     def _end_tick(self, chunks: Chunks, tokens: int, seconds: float, steps: int, *, ahead: bool) -> None:
         state = self._state
+        self._tick_seconds += (NEWEST_TICK if self._tick_seconds else 1.0) * (seconds / steps - self._tick_seconds)
         waiting = state.working().difference([item.context.id for item, _ in chunks if not item.replay])
         for context in waiting:
             state.contexts[context].waiting_ticks += 1

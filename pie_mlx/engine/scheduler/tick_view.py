@@ -22,6 +22,7 @@ from pie_mlx.engine.schedule import (
     Wait,
 )
 from pie_mlx.engine.schedule.batching import all_fit
+from pie_mlx.engine.schedule.turnover import GROWTH_TICKS
 from pie_mlx.engine.scheduler.forward_task import ForwardTask
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.scheduler.tick_state import ATOMIC_TOKENS, TickState
@@ -40,22 +41,23 @@ def tick_view(
 ) -> View:
     """All that the policy may know; `limits_of` tells the limits of a batch of some passes.
 
-    Holders are worked out only when the requests, and pages to withhold, exceed the available pages: otherwise no
-    context is suspended. If none may be (not `suspends`), because a state that is not in pages would be computed twice,
-    no holder appears.
+    Holders are worked out only when the requests, pages to withhold and those that contexts grow into exceed the
+    available pages: otherwise no context is suspended. If none may be (not `suspends`), because a state that is not in
+    pages would be computed twice, no holder appears.
     """
     available = state.store.pool.available()
     requests, passes = tuple(_request_views(state)), tuple(_pass_views(state))
     limits = limits_of(passes)
     withhold = state.pages_to_withhold
-    short = sum(request.pages for request in requests) + withhold > available
+    growth = _growth_pages(state) if requests else {}
+    short = sum(request.pages for request in requests) + withhold + sum(growth.values()) > available
     held = state.store.holdings() if short and suspends else Holdings()
     contexts = state.contexts.values() if short else _ranked(state, requests, passes, limits)
     return View(
         tick=state.ticks,
         capacity_pages=state.store.pool.capacity,
         available_pages=available,
-        contexts=tuple(_context_view(state, bank, live, held) for live in contexts),
+        contexts=tuple(_context_view(state, bank, live, held, growth) for live in contexts),
         passes=passes,
         requests=requests,
         shared_runs=tuple(SharedRun(run.run, run.pages, run.holders) for run in held.runs),
@@ -99,7 +101,9 @@ def _pass_view(item: ForwardTask) -> PassView:
     return PassView(item.context.id, remaining, remaining <= ATOMIC_TOKENS)
 
 
-def _context_view(state: TickState, bank: Bank, live: LiveContext, held: Holdings) -> ContextView:
+def _context_view(
+    state: TickState, bank: Bank, live: LiveContext, held: Holdings, growth: dict[int, int]
+) -> ContextView:
     number = live.id
     waiting = (state.requests.get(number), state.passes.get(number), state.next_pass(number))  # a replay came last
     outstanding = [item.arrival for item in waiting if item is not None]
@@ -117,7 +121,19 @@ def _context_view(state: TickState, bank: Bank, live: LiveContext, held: Holding
         fresh=live.fresh and has_work,
         defaulted=bank.is_defaulted(live.account),
         has_work=has_work,
+        growth_pages=growth.get(number, 0),
+        idle_ticks=0 if has_work else state.ticks - live.ran_tick,
+        stay_rows=live.stay_rows,
     )
+
+
+def _growth_pages(state: TickState) -> dict[int, int]:
+    """What those with work will soon ask for: a step a tick, for as long as they expect to go on."""
+    return {number: _steps(state.contexts[number]) // state.store.page_size for number in state.working()}
+
+
+def _steps(live: LiveContext) -> int:
+    return GROWTH_TICKS if live.expected is None else int(min(live.expected.remaining_tokens, GROWTH_TICKS))
 
 
 def is_contended(state: TickState) -> bool:

@@ -65,7 +65,9 @@ LIMITS = st.builds(
     st.sampled_from([2, 8, 32]),
     st.sampled_from([2, 16]),
 )
-DEVICES = st.sampled_from([Device(seconds_per_page_read=math.inf), Device(seconds_per_page_read=0.0)])
+DEVICES = st.sampled_from(
+    [Device(seconds_per_page_read=math.inf), Device(seconds_per_page_read=0.0, seconds_per_page_written=0.0)]
+)
 
 
 def run(simulator: Simulator, bids: Bids) -> Outcome:

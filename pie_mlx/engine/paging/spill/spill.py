@@ -50,6 +50,11 @@ class Spill:
         """Whether to write a page that holds `tokens` tokens rather than compute it again (R3)."""
         return not self._failed and self.costs.is_cheaper(self._page_bytes, tokens)
 
+    @property
+    def page_seconds(self) -> float | None:
+        """What it costs to write a page and to read it back (R3); None once the disk failed."""
+        return None if self._failed else self.costs.spill_seconds(self._page_bytes)
+
     def take_slots(self, pages: int) -> list[int]:
         """Slots for up to `pages` pages; fewer when the file is full, none once it failed."""
         if self._failed:

@@ -18,18 +18,21 @@ class TurnRecord(msgspec.Struct, frozen=True):
 
 
 class AccountRecord(msgspec.Struct):
-    """One program: what it got while it wanted something. `working_seconds` leaves pauses out."""
+    """One program: what it got while it wanted something. `computed_tokens` are those of prompts and replies, once;
+    `working_seconds` leaves pauses out."""
 
     kind: str
     value: float
     wanted_tokens: int
     generated_tokens: int = 0
+    computed_tokens: int = 0
     working_seconds: float = 0.0
     finished_seconds: float | None = None
 
 
 class Outcome(msgspec.Struct):
-    """Counts over a whole run. `wasted_pages` were computed a second time because their content was lost."""
+    """Counts over a whole run. `wasted_pages` were brought back because their content was lost, `moving_seconds` is
+    the time that went into writing and reading them."""
 
     accounts: dict[int, AccountRecord] = {}
     turns: list[TurnRecord] = []
@@ -38,6 +41,7 @@ class Outcome(msgspec.Struct):
     useful_tokens: int = 0
     replayed_tokens: int = 0
     wasted_pages: int = 0
+    moving_seconds: float = 0.0
     suspensions: int = 0
     longest_wait_seconds: float = 0.0
     longest_wait_ticks: int = 0

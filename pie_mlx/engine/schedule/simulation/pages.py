@@ -30,12 +30,15 @@ class Chain:
 
 
 class SimulatedPool:
-    """Pages of chains; content nobody resident holds stays cached until its pages are taken, oldest first (K8)."""
+    """Pages of chains; content nobody resident holds stays cached until its pages are taken, oldest first (K8).
+
+    `lost_pages` counts all whose content went that way.
+    """
 
     def __init__(self, capacity_pages: int, page_size: int) -> None:
         self.capacity_pages = capacity_pages
         self.page_size = page_size
-        self.used_pages = 0
+        self.used_pages = self.lost_pages = 0
         self._cached: dict[tuple[str, int], tuple[Run | Chain, int]] = {}
         self._next_run = 1
 
@@ -145,6 +148,7 @@ class SimulatedPool:
             key, (owner, cached) = next(iter(self._cached.items()))
             taken = min(pages, cached)
             owner.lost_pages += taken
+            self.lost_pages += taken
             pages -= taken
             if taken == cached:
                 del self._cached[key]

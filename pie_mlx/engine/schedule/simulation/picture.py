@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Mapping
 
 from pie_mlx.engine.market import Account
+from pie_mlx.engine.schedule.pace import paced
 from pie_mlx.engine.schedule.simulation.pages import Run, SimulatedPool
 from pie_mlx.engine.schedule.simulation.thread import Thread
+from pie_mlx.engine.schedule.turnover import GROWTH_TICKS
 from pie_mlx.engine.schedule.view import ContextView, Limits, PassView, RequestView, SharedRun, View
 
 
@@ -13,26 +15,28 @@ def picture(
     pool: SimulatedPool,
     accounts: Mapping[int, Account],
     limits: Limits,
+    prefill_tokens_per_second: float | None,
     tick: int,
     stalled: bool,
 ) -> View:
     """What the engine would show its planner before tick `tick`."""
     threads = tuple(threads)
+    passes = tuple(_pass(thread) for thread in threads if _is_runnable(thread))
     runs = {run.run: run for thread in threads for run in thread.chain.runs if run.residents}
     return View(
         tick,
         pool.capacity_pages,
         pool.available_pages,
-        tuple(_context(thread, pool, accounts[thread.account].defaulted) for thread in threads),
-        tuple(_pass(thread) for thread in threads if _is_runnable(thread)),
+        tuple(_context(thread, pool, accounts[thread.account].defaulted, tick) for thread in threads),
+        passes,
         tuple(_request(thread, pool) for thread in threads if _is_waiting(thread)),
         tuple(_shared(run) for run in runs.values()),
-        limits,
+        paced(limits, passes, prefill_tokens_per_second),
         stalled,
     )
 
 
-def _context(thread: Thread, pool: SimulatedPool, defaulted: bool) -> ContextView:
+def _context(thread: Thread, pool: SimulatedPool, defaulted: bool, tick: int) -> ContextView:
     chain = thread.chain
     return ContextView(
         thread.context,
@@ -47,7 +51,20 @@ def _context(thread: Thread, pool: SimulatedPool, defaulted: bool) -> ContextVie
         fresh=thread.fresh,
         defaulted=defaulted,
         has_work=thread.has_work,
+        growth_pages=_growth_pages(thread, pool),
+        stay_rows=thread.stay_rows,
+        idle_ticks=0 if thread.has_work else tick - thread.ran_tick,
     )
+
+
+def _growth_pages(thread: Thread, pool: SimulatedPool) -> int:
+    """A step a tick, as long as the program allows."""
+    turn = thread.turn
+    if turn is None or not thread.has_work:
+        return 0
+    steps = min(max(turn.max_tokens - thread.generated, 0), GROWTH_TICKS)
+    coming = thread.attached_tokens + thread.pass_tokens
+    return pool.lacking_pages(thread.chain, coming + int(steps)) - pool.lacking_pages(thread.chain, coming)
 
 
 def _shared(run: Run) -> SharedRun:

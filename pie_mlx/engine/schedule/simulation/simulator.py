@@ -5,6 +5,8 @@ import math
 from collections.abc import Sequence
 from itertools import count
 
+import msgspec
+
 from pie_mlx.engine.market import Holding, Ledger, SettlementView, join, leave, settle
 from pie_mlx.engine.schedule.base import Policy
 from pie_mlx.engine.schedule.plan import Chunk, Plan
@@ -27,6 +29,9 @@ from pie_mlx.engine.schedule.simulation.workload import (
 )
 from pie_mlx.engine.schedule.view import Limits, View
 
+NEWEST_TICK = 0.02
+"""The weight of the newest tick in how long one takes."""
+
 
 class Simulator:
     """Runs programs under a policy. Deterministic: the same arguments give the same outcome."""
@@ -43,8 +48,8 @@ class Simulator:
         self.ledger = Ledger()
         self.outcome = Outcome(accounts={}, turns=[])
         self.now_seconds = 0.0
-        device = setup.device
-        self._reads_back = device.seconds_per_page_read < device.seconds_per_token * setup.page_size
+        self._tick_seconds = setup.device.batch_seconds(1)
+        self._spills = setup.device.spills(setup.page_size)
         self._numbers = count(1)
         self._marks: dict[int, set[int]] = {}
         self._events: list[tuple[float, int, Program | Thread]] = []
@@ -80,7 +85,22 @@ class Simulator:
         return bool(self._events)
 
     def _picture(self, stalled: bool) -> View:
-        return picture(self.threads.values(), self.pool, self.ledger.accounts, self.limits, self.outcome.ticks, stalled)
+        limits = self._measured_limits()
+        per_token = self.setup.device.seconds_per_token
+        return picture(
+            self.threads.values(),
+            self.pool,
+            self.ledger.accounts,
+            limits,
+            1 / per_token if per_token else None,
+            self.outcome.ticks,
+            stalled,
+        )
+
+    def _measured_limits(self) -> Limits:
+        seconds = self.setup.capacity_pages * self.setup.device.page_seconds(self.setup.page_size)
+        turnover_ticks = seconds / self._tick_seconds if self._tick_seconds else 0.0
+        return msgspec.structs.replace(self.limits, turnover_ticks=turnover_ticks)
 
     def _schedule(self, seconds: float, what: Program | Thread) -> None:
         heapq.heappush(self._events, (seconds, next(self._numbers), what))
@@ -201,25 +221,32 @@ class Simulator:
             self.outcome.accounts[thread.account].finished_seconds = self.now_seconds
 
     def _move_pages(self, plan: Plan) -> None:
+        lost, wasted = self.pool.lost_pages, self.outcome.wasted_pages
         for suspension in plan.suspensions:
             self._suspend(self.threads[suspension.context])
         for context in plan.restores:
             self._restore(self.threads[context])
         for context in plan.grants:
             self._grant(self.threads[context])
+        if self._spills:
+            self._wait_for_disk(self.pool.lost_pages - lost, self.outcome.wasted_pages - wasted)
+
+    def _wait_for_disk(self, written: int, read: int) -> None:
+        device = self.setup.device
+        seconds = written * device.seconds_per_page_written + read * device.seconds_per_page_read
+        self.outcome.moving_seconds += seconds
+        self.now_seconds += seconds
 
     def _suspend(self, thread: Thread) -> None:
         self.outcome.suspensions += 1
         thread.chain.lost_pages += math.ceil(thread.replay_tokens / self.setup.page_size)
-        thread.replay_tokens, thread.fresh = 0, False
+        thread.replay_tokens, thread.fresh, thread.stay_rows = 0, False, 0
         self.pool.suspend(thread.chain)
 
     def _restore(self, thread: Thread) -> None:
         lost = self.pool.restore(thread.chain)
         self.outcome.wasted_pages += lost
-        if self._reads_back:
-            self.now_seconds += lost * self.setup.device.seconds_per_page_read
-        else:
+        if not self._spills:
             thread.replay_tokens = lost * self.setup.page_size
         self._grant(thread)
 
@@ -229,7 +256,9 @@ class Simulator:
 
     def _tick(self, chunks: Sequence[Chunk]) -> None:
         self.outcome.ticks += 1
-        self.now_seconds += self.setup.device.batch_seconds(sum(chunk.tokens for chunk in chunks))
+        seconds = self.setup.device.batch_seconds(sum(chunk.tokens for chunk in chunks))
+        self.now_seconds += seconds
+        self._tick_seconds += NEWEST_TICK * (seconds - self._tick_seconds)
         ran, made, done = self._run_rows(chunks)
         self._settle(ran, made)
         self._age(set(ran))
@@ -261,6 +290,7 @@ class Simulator:
         thread.chain.own_tokens += tokens
         thread.pass_tokens -= tokens
         self.outcome.useful_tokens += tokens
+        self.outcome.accounts[thread.account].computed_tokens += tokens
         return thread.chain.own_tokens // size - before
 
     def _settle(self, ran: Sequence[int], made: dict[int, int]) -> None:
@@ -289,7 +319,8 @@ class Simulator:
         for thread in self.threads.values():
             if thread.context in ran:
                 self._close_wait(thread)
-                thread.waiting_ticks, thread.fresh = 0, False
+                thread.waiting_ticks, thread.ran_tick, thread.fresh = 0, self.outcome.ticks, False
+                thread.stay_rows += 1
             elif thread.has_work:
                 thread.waiting_ticks += 1
                 self.outcome.longest_wait_ticks = max(self.outcome.longest_wait_ticks, thread.waiting_ticks)

@@ -33,6 +33,8 @@ class Thread:
     bid: float = 0.0
     arrival: int = 0
     waiting_ticks: int = 0
+    ran_tick: int = 0
+    stay_rows: int = 0
     fresh: bool = False
     children: int = 0
     awaits: frozenset[int] = frozenset()

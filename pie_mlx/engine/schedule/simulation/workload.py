@@ -81,15 +81,29 @@ class Program(msgspec.Struct, frozen=True):
 class Device(msgspec.Struct, frozen=True):
     """A device that computes nothing and takes as long as a real one: so much a batch, so much more a token.
 
-    Pages whose content was reclaimed are read back from a disk, unless computing them again is faster (R3).
+    Pages whose content is reclaimed are written to a disk and read back later, unless computing them again is faster
+    (R3). Nothing is computed meanwhile.
     """
 
     seconds_per_batch: float = 0.010
     seconds_per_token: float = 0.0005
-    seconds_per_page_read: float = 0.0005
+    seconds_per_page_written: float = 0.00025
+    seconds_per_page_read: float = 0.00025
 
     def batch_seconds(self, tokens: int) -> float:
         return self.seconds_per_batch + self.seconds_per_token * tokens
+
+    def spills(self, page_size: int) -> bool:
+        """Whether the disk is faster than computing again."""
+        return self._spill_seconds < self.seconds_per_token * page_size
+
+    def page_seconds(self, page_size: int) -> float:
+        """What it takes to bring a page back, in the cheaper way."""
+        return min(self._spill_seconds, self.seconds_per_token * page_size)
+
+    @property
+    def _spill_seconds(self) -> float:
+        return self.seconds_per_page_written + self.seconds_per_page_read
 
 
 class Setup(msgspec.Struct, frozen=True):
