@@ -11,16 +11,18 @@ _FRACTION = r"(?:\.[0-9]{1,6})?"
 _SECONDS = f"[0-9]{{1,4}}{_FRACTION}S"
 _MINUTES = f"[0-9]{{1,4}}M(?:{_SECONDS})?"
 _CLOCK = f"T(?:[0-9]{{1,4}}H(?:{_MINUTES}|{_SECONDS})?|{_MINUTES}|{_SECONDS})"
-_ZONED = rf"^[^.]+{_FRACTION}(?:[Zz]|[+-][0-9:]+)$"
+_YEAR = r"(?:[0-9]{3}[1-9]|[0-9]{2}[1-9]0|[0-9][1-9]00|[1-9]000)"
+_OF_DAY = rf"[0-9]{{2}}:[0-9]{{2}}:[0-5][0-9]{_FRACTION}(?:[Zz]|[+-][0-9:]+)$"
 _FORMS = {
-    "date-time": _ZONED,
-    "time": _ZONED,
+    "date": f"^{_YEAR}-",
+    "date-time": rf"^{_YEAR}-[0-9-]+[Tt]{_OF_DAY}",
+    "time": f"^{_OF_DAY}",
     "duration": f"^P(?:[0-9]{{1,8}}D(?:{_CLOCK})?|{_CLOCK})$",
     "decimal": r"^-?[0-9]{1,20}(?:\.[0-9]{1,20})?$",
     "base64": "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$",
 }
 """Patterns by the format or encoding that a type's schema names. They allow only what Python's types can hold: nothing
-finer than microseconds, and no years or weeks in a duration."""
+finer than microseconds, no year 0, no leap seconds, and no years or weeks in a duration."""
 _UNKNOWN_TO_GRAMMARS = ("decimal", "base64")
 
 

@@ -45,7 +45,7 @@ def load_template(
 
 class ChatRenderer:
     """Writes conversations for one model. `generation_eos_ids` are the end tokens of its generation config, `variables`
-    what its template is told besides, `date` among it the date where it reads one.
+    further variables of its template, and `date` the date that the template writes, if it writes one.
 
     `mode` is "fragments", "stateful", or "none" when the template allows neither: then `render` raises TemplateError.
     Immutable after construction.

@@ -81,8 +81,8 @@ class FragmentWriter:
         return Written([*self._opened(state), Piece(turn)], ChatState("assistant", owed=owed))
 
     def _seal(self, called: str, state: ChatState) -> Written:
-        """The end of a turn, which has `called` a tool. Where a turn that calls ends differently, what follows tells
-        which it was if nobody knows."""
+        """The end of a turn, which has `called` a tool. If a turn with a call ends differently and it is unknown
+        whether there was one, the next turn decides which end is written."""
         seal, owed = self._fragments.seal, self._fragments.assistant_rest
         if self._calls_end in ("", seal):
             return Written([Piece(state.due + seal)], ChatState("seal", owed=owed))

@@ -62,7 +62,7 @@ class ResultFragments:
 
 
 def offered(name: str) -> dict[str, object]:
-    """A tool as templates are told of it."""
+    """A tool as templates receive it."""
     parameters = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
     return {"type": "function", "function": {"name": name, "description": "d", "parameters": parameters}}
 

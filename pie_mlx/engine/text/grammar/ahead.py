@@ -11,8 +11,8 @@ from pie_mlx.errors import GrammarError
 class MasksAhead:
     """Computes the masks of matchers that have moved while their programs look at what they got.
 
-    All masks of a batch come one after the other then, most of them without the interpreter lock, and not on the way
-    from a program to its next token. Belongs to one event loop.
+    All masks of a batch are then computed one after the other, most of them without the interpreter lock, and no
+    program waits for them before its next token. Belongs to one event loop.
     """
 
     def __init__(self) -> None:
@@ -33,8 +33,8 @@ class MasksAhead:
 
 
 def compute_masks(matchers: Sequence[Matcher]) -> None:
-    """Have the matchers, all of one vocabulary, know their next masks. What an engine refuses stays unknown: whoever
-    asks for it is told why."""
+    """Have the matchers, all of one vocabulary, know their next masks. What an engine refuses stays unknown: the
+    next request for that mask raises the reason."""
     if len(matchers) == 1:  # gathering takes half as long as its mask
         with suppress(GrammarError):
             matchers[0].packed_mask()

@@ -70,7 +70,7 @@ class LlguidanceWalk(Walk):
         rows = np.empty((len(mine), sizeof(mine[0]._memory) // _WORD.itemsize), _WORD)
         pairs = [(walk._matcher, place) for place, walk in enumerate(mine)]
         _executor().unsafe_compute_mask_ptr(pairs, rows.ctypes.data, rows.strides[0], len(rows))
-        # Copies: a matcher that nobody moves for long must not keep the rows of all.
+        # Copies: a matcher that stays unmoved for long must not keep the rows of all.
         return [
             walk._refusal() if walk._matcher.is_error() else row.copy() for walk, row in zip(mine, rows, strict=True)
         ]

@@ -33,11 +33,15 @@ def _placed(message: str) -> str:
 
 
 def _readable(reason: str) -> str:
+    if reason.startswith("oneOf constraints"):
+        return "its branches may fit the same value: require a property, or give a const, that only one of them has"
+    if "is not present in a registry" in reason:
+        return "refers to a schema elsewhere, which is not fetched: copy it into $defs"
     return _RANGE.sub(r"a bound is too large for a range of \1 values", reason)
 
 
 def refuse_regex(pattern: str, message: str) -> GrammarError:
-    """The error for a regular expression. The place is told where `message` quotes the pattern as it is, with a caret
+    """The error for a regular expression. It names the place if `message` quotes the pattern as it is, with a caret
     below: columns of an escaped one are not the user's."""
     wrapped = _LARK_WRAPPER.search(message)
     inner = wrapped[1] if wrapped else message

@@ -15,10 +15,11 @@ from pie_mlx.engine.text.grammar.deadline import Deadline
 from pie_mlx.engine.text.grammar.dialect import dialect_of, prepare_lark
 from pie_mlx.engine.text.grammar.engines import Engines
 from pie_mlx.engine.text.grammar.gbnf import gbnf_to_lark
+from pie_mlx.engine.text.grammar.json_schema.apart import with_branches_apart
 from pie_mlx.engine.text.grammar.json_schema.as_defined import as_defined
 from pie_mlx.engine.text.grammar.json_schema.chains import check_rules
 from pie_mlx.engine.text.grammar.json_schema.endless import check_endings
-from pie_mlx.engine.text.grammar.json_schema.formats import with_exact_formats
+from pie_mlx.engine.text.grammar.json_schema.formats import annotated_formats, with_exact_formats
 from pie_mlx.engine.text.grammar.json_schema.idle import without_idle
 from pie_mlx.engine.text.grammar.json_schema.locate import keyword_paths, locate
 from pie_mlx.engine.text.grammar.json_schema.numbers import rounded_numbers, without_rounded_numbers
@@ -62,7 +63,7 @@ class Compiled:
 
 class GrammarService:
     """Safe to use from any thread. `stop_tokens` are the model's own; `tools` is None for a model without tools.
-    `marks` are tokens that its decoders know by themselves, and not by their text.
+    `marks` are tokens that its decoders know by their ids, and not by their text.
     """
 
     def __init__(
@@ -169,8 +170,10 @@ def _compile_schema(source: GrammarSource, engines: Engines) -> tuple[Walk, list
     check_takeable(exact)
     schema: Schema = close_objects(with_exact_formats(exact)) if source.strict else as_defined(exact)
     check_endings(schema)
+    schema = with_branches_apart(schema)
     annotations = [f"{place}: {reason}" for place, reason in rounded]
-    annotations += [] if source.strict else [f"{place}: is an annotation" for place in keyword_paths(exact, "format")]
+    formats = annotated_formats(exact) if source.strict else keyword_paths(exact, "format")
+    annotations += [f"{place}: is an annotation" for place in formats]
     engine = engines.llguidance("user")
     refusal = engine.schema_error(schema)
     if not refusal:

@@ -16,7 +16,7 @@ _CLOSINGS = 16
 
 class Letters:
     """Texts as they are compared: one letter for each byte, and one for each of `marks`, the tokens that a decoder
-    knows by themselves: their text, spelled in other tokens, is none of them."""
+    knows by their ids: their text, spelled in other tokens, is none of them."""
 
     def __init__(self, tokens: Mapping[int, bytes], marks: Collection[int]) -> None:
         self._tokens = tokens

@@ -18,7 +18,7 @@ def hidden_tokens(tokenizer: Tokenizer, view: View) -> frozenset[int]:
 
 
 def tokenizer_json(tokenizer: Tokenizer, view: View) -> str:
-    """The tokenizer's JSON text; hidden tokens have names nobody can spell, with the same ids."""
+    """The tokenizer's JSON text; hidden tokens have names that no text spells, and the same ids."""
     document = cast("dict[str, Any]", json.loads(tokenizer.backend.to_str()))
     document["post_processor"] = document["truncation"] = document["padding"] = None
     names = {tokenizer.added_texts[token]: f"\ue000{token}\ue001" for token in hidden_tokens(tokenizer, view)}

@@ -21,7 +21,7 @@ class _GenerationTag(Extension):
 
 
 class _Unknown(jinja2.Undefined):
-    """A name nobody gave the template. It may ask whether it is there; written out, it would leave a hole in a prompt.
+    """A name without a value. A template may test whether it is defined; written out, it would leave a gap in a prompt.
     Fields that a message lacks and special tokens that a tokenizer lacks are written as nothing, as everywhere."""
 
     def __str__(self) -> str:

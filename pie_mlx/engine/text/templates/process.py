@@ -59,7 +59,7 @@ class TemplateProcess:
         return frozenset(self._ask(source, None).split())
 
     def render(self, source: str, names: Mapping[str, Any]) -> str:
-        """The text of a template that is told `names`. Raises RenderingRefusedError."""
+        """The text of a template with the variables `names`. Raises RenderingRefusedError."""
         return self._ask(source, names)
 
     def close(self) -> None:

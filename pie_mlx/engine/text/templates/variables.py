@@ -6,14 +6,14 @@ import jinja2
 from jinja2 import meta, nodes
 
 CONVERSATION = frozenset({"messages", "tools", "add_generation_prompt"})
-"""What every template is told, and nobody else may tell it."""
+"""Variables that every template gets, and that programs cannot set."""
 
 
 def variables_in(environment: jinja2.Environment, source: str) -> set[str]:
-    """The names that a template is told besides the conversation. Raises jinja2.TemplateSyntaxError.
+    """The variables that a template reads besides the conversation. Raises jinja2.TemplateSyntaxError.
 
-    A name that it sets itself in a branch is read in others, and still its own; unless it asks whether it was told, as
-    in `{% if reasoning_effort is not defined %}{% set reasoning_effort = "medium" %}{% endif %}`.
+    A variable that it sets in one branch and reads in another is its own, unless it tests whether it is defined, as in
+    `{% if reasoning_effort is not defined %}{% set reasoning_effort = "medium" %}{% endif %}`.
     """
     tree = environment.parse(source)
     own = {name.name for name in tree.find_all(nodes.Name) if name.ctx != "load"}

@@ -24,7 +24,7 @@ Templates = dict[int, jinja2.Template]
 
 
 def serve() -> None:
-    """Answer until nobody asks. The system ends this process when one answer takes the seconds of the last argument."""
+    """Answer until requests end. The system ends this process if an answer takes the seconds of the last argument."""
     cpu_seconds = float(sys.argv[-1])
     if sys.platform == "linux":  # elsewhere it has no effect
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))

@@ -35,7 +35,7 @@ class _Read:
     """A part of a text as the backend encodes it: `ids`, and where each token is, from the beginning of the part."""
 
     def __init__(self, backend: tokenizers.Tokenizer, text: str) -> None:
-        # Other threads run meanwhile, which `encode` lets nobody do.
+        # Unlike `encode`, this lets other threads run meanwhile.
         self.encoding = backend.encode_batch([text], add_special_tokens=False)[0]
         self.ids = self.encoding.ids
 

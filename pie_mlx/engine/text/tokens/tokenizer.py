@@ -17,7 +17,7 @@ from pie_mlx.engine.text.tokens.encoding import PieceEncoder, Steps
 from pie_mlx.errors import InvalidArgumentError, ModelLoadError
 
 _BYTE_LEVEL_REGEX = r"""'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"""
-"""The pattern a ByteLevel pre-tokenizer applies by itself (GPT-2's)."""
+"""The pattern a ByteLevel pre-tokenizer applies unless it is given another (GPT-2's)."""
 
 
 _MARKUP = re.compile(r"<.+>|\[.+\]", re.DOTALL)

@@ -12,12 +12,12 @@ from .suite import DIALECTS, Outcome, groups, run
 
 # Accepted, refused, not compiled; of valid instances and of invalid ones. They change only with the engine.
 BASELINE = {
-    ("draft2020-12", "default"): ((517, 0, 224), (0, 272, 244)),
-    ("draft2020-12", "every spelling"): ((517, 0, 224), (0, 272, 244)),
-    ("draft2020-12", "lenient"): ((710, 0, 31), (184, 293, 39)),
-    ("draft7", "default"): ((423, 0, 117), (0, 242, 131)),
-    ("draft7", "every spelling"): ((423, 0, 117), (0, 242, 131)),
-    ("draft7", "lenient"): ((521, 0, 19), (93, 255, 25)),
+    ("draft2020-12", "default"): ((519, 0, 222), (0, 274, 242)),
+    ("draft2020-12", "every spelling"): ((519, 0, 222), (0, 274, 242)),
+    ("draft2020-12", "lenient"): ((710, 0, 31), (183, 294, 39)),
+    ("draft7", "default"): ((425, 0, 115), (0, 244, 129)),
+    ("draft7", "every spelling"): ((425, 0, 115), (0, 244, 129)),
+    ("draft7", "lenient"): ((521, 0, 19), (92, 256, 25)),
 }
 SPELLED_OTHERWISE = {
     "order": ["allOf: allOf", "allOf: allOf with base schema", "different property order"],

@@ -60,7 +60,7 @@ def test_a_large_schema_compiles(language: Language) -> None:
         ({"type": "object", "properties": {"a": {"not": {"type": "string"}}}}, r"\$\.properties\.a\.not"),
         ({"items": {"uniqueItems": True}}, r"\$\.items\.uniqueItems"),
         ({"anyOf": [{}, {"if": {}, "then": {}}]}, r"\$\.anyOf\[1\]\.if"),
-        ({"properties": {"two words": {"type": "string", "format": "shoe"}}}, r'\$\.properties\["two words"\]'),
+        ({"properties": {"two words": {"uniqueItems": True}}}, r'\$\.properties\["two words"\]\.uniqueItems'),
         ({"$defs": {"d": {"type": "oops"}}, "properties": {"p": {"$ref": "#/$defs/d"}}}, r"\$\.\$defs\.d: Invalid"),
         ({"type": "object", "properties": {"a": {"enum": []}}, "required": ["a"]}, r"\$: Unsat.* 'a'"),
         ({"properties": {"a": {"$ref": "#/$defs/no"}}, "required": ["a"]}, r"\$\.properties\.a"),
@@ -198,15 +198,72 @@ def test_formats_that_every_text_has_are_no_obstacle(language: Language) -> None
 @pytest.mark.parametrize(
     ("format", "right", "wrong"),
     [
-        ("date", ["2024-02-29", "2000-02-29", "1999-12-31"], ["2023-02-29", "1900-02-29", "2023-04-31", "0000-01-01"]),
+        ("date", ["2024-02-29", "2000-02-29", "1999-12-31"], ["2023-02-29", "1900-02-29", "2023-04-31"]),
+        ("date", ["0000-01-01", "0000-02-29"], ["0100-02-29", "0000-00-01"]),
         ("date-time", ["2024-02-29T23:59:59Z", "2023-01-01t00:00:00.5+01:30"], ["2023-02-29T00:00:00Z"]),
         ("time", ["12:00:59Z"], ["12:00:60Z", "24:00:00Z", "12:00:00"]),
+        ("time", ["23:59:60Z", "23:59:60.5+00:00"], ["22:59:60Z", "23:59:60+01:00", "23:59:61Z", "23:58:60Z"]),
+        ("date-time", ["1998-12-31T23:59:60Z"], ["1998-12-31T22:59:60Z", "1998-12-31T23:59:60-01:00"]),
     ],
 )
 def test_dates_and_times_exist(language: Language, format: str, right: list[str], wrong: list[str]) -> None:
     matcher = language.compile("json_schema", json.dumps({"type": "string", "format": format}))
     assert [text for text in right if not language.accepts(matcher, json.dumps(text))] == []
     assert [text for text in wrong if language.accepts(matcher, json.dumps(text))] == []
+
+
+@pytest.mark.parametrize("format", ["shoe", "regex", "uri-reference", "int32"])
+def test_a_format_that_nothing_enforces_is_an_annotation(language: Language, format: str) -> None:
+    matcher = language.compile("json_schema", json.dumps({"properties": {"a": {"type": "string", "format": format}}}))
+    assert language.accepts(matcher, '{"a":"anything"}')
+    assert list(matcher.warnings) == ["$.properties.a.format: is an annotation"]
+
+
+@pytest.mark.parametrize("dialect", ["http://json-schema.org/schema", "https://json-schema.org/draft-07/schema"])
+def test_a_dialect_is_known_in_every_spelling(language: Language, dialect: str) -> None:
+    assert language.accepts(language.compile("json_schema", json.dumps({"$schema": dialect, "type": "null"})), "null")
+
+
+A, B = {"required": ["a"]}, {"required": ["b"]}
+APART = {
+    "required properties": (
+        {"type": "object", "properties": {"a": {}, "b": {}, "c": {}}, "oneOf": [A, B]},
+        [{"a": 1}, {"b": 1}, {"b": 1, "c": 1}],
+        [{"a": 1, "b": 1}, {"c": 1}],
+    ),
+    "one needs more": (
+        {"type": "object", "properties": {"a": {}, "b": {}}, "oneOf": [A, {"required": ["a", "b"]}]},
+        [{"a": 1}],
+        [{"b": 1}],
+    ),
+    "constants": (
+        {"oneOf": [{"properties": {"k": {"const": k}, k: {"type": "number"}}, "required": ["k"]} for k in "ab"],
+         "type": "object"},
+        [{"k": "a", "a": 1}, {"k": "b", "b": 1}],
+        [{"k": "c"}, {"k": "a", "a": "x"}],
+    ),
+    "references": (
+        {"$defs": {"A": {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]},
+                   "B": {"type": "object", "properties": {"b": {}, "a": {}}, "required": ["b"]}},
+         "oneOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}]},
+        [{"a": "x"}, {"b": 1}],
+        [{"a": 1}, {}],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", APART)
+def test_a_value_that_two_branches_of_one_of_would_fit_is_never_written(language: Language, name: str) -> None:
+    schema, right, wrong = APART[name]
+    matcher = language.compile("json_schema", json.dumps(schema))
+    assert [value for value in right if not language.accepts(matcher, json.dumps(value, separators=(",", ":")))] == []
+    assert [value for value in wrong if language.accepts(matcher, json.dumps(value, separators=(",", ":")))] == []
+
+
+def test_branches_that_cannot_be_told_apart_are_refused_without_advice_that_leads_nowhere(language: Language) -> None:
+    with pytest.raises(GrammarError, match="may fit the same value") as refused:
+        language.compile("json_schema", '{"oneOf": [{"type": "string"}, {"pattern": "a"}]}')
+    assert "coerce" not in refused.value.message
 
 
 def test_a_format_and_a_pattern_hold_together(language: Language) -> None:

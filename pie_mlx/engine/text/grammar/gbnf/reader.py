@@ -121,7 +121,7 @@ class _Reader:
         self._depth -= 1
         if self._depth % _SHALLOW:
             return inner
-        name = f"({opening.offset}"  # nobody can write it
+        name = f"({opening.offset}"  # no user can write this name
         self._found[name] = inner
         return Reference(name)
 

@@ -2,31 +2,39 @@
 
 from collections.abc import Mapping
 
-from pie_mlx.engine.text.grammar.json_schema.schema import Schema, replace_subschemas
+from pie_mlx.engine.text.grammar.json_schema.schema import Schema, replace_subschemas, step, subschemas
 
-_HINTS = frozenset({"password", "binary", "path", "file-path", "directory-path"})
-"""Formats that say how to show or store a text; every text has them."""
+_KNOWN = frozenset({"date", "time", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "uri", "uuid"})
+"""Formats that engines enforce."""
 
-_YEAR = r"(?:[0-9]{3}[1-9]|[0-9]{2}[1-9]0|[0-9][1-9]00|[1-9]000)"
-"""All but 0000, which no date library knows."""
-_LEAP_YEAR = r"(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)"
+_LEAP_YEAR = r"(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)"
 _DAY = r"(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)"
-_DATE = f"(?:{_LEAP_YEAR}-02-29|{_YEAR}-{_DAY})"
-_TIME = "[0-9]{2}:[0-9]{2}:[0-5]"
-"""Without leap seconds, which engines allow at any time of any day."""
+_DATE = f"(?:{_LEAP_YEAR}-02-29|[0-9]{{4}}-{_DAY})"
+_LEAP_SECOND = r"23:59:60(?:\.[0-9]+)?(?:[Zz]|[+-]00:00)"
+_TIME = f"(?:[0-9]{{2}}:[0-9]{{2}}:[0-5]|{_LEAP_SECOND})"
+"""With leap seconds at the end of a day of UTC, where engines allow them at any time of any day."""
 _EXACT: Mapping[str, str] = {"date": f"^{_DATE}", "time": f"^{_TIME}", "date-time": f"^{_DATE}[Tt]{_TIME}"}
 
 
 def with_exact_formats(schema: Schema) -> Schema:
-    """The same schema without formats that restrict nothing, and with dates that exist."""
-    kept = {key: value for key, value in schema.items() if key != "format" or str(value) not in _HINTS}
+    """The same schema without formats that nothing enforces, and with dates that exist (RFC 3339)."""
+    kept = {key: value for key, value in schema.items() if key != "format" or str(value) in _KNOWN}
     exact = _EXACT.get(str(kept.get("format")))
     if exact is not None:
         kept["allOf"] = [*kept.get("allOf", []), {"pattern": exact}]
     return replace_subschemas(kept, with_exact_formats)
 
 
-_CLOCK = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]+)?(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
+def annotated_formats(schema: Schema, path: str = "$") -> list[str]:
+    """The places of formats that nothing enforces."""
+    here = [step(path, "format")] if "format" in schema and str(schema["format"]) not in _KNOWN else []
+    return here + [place for where, inner, _ in subschemas(schema, path) for place in annotated_formats(inner, where)]
+
+
+_CLOCK = (
+    r"(?:(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]+)?(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
+    f"|{_LEAP_SECOND})"
+)
 _BYTE = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 _IPV4 = rf"{_BYTE}(?:\.{_BYTE}){{3}}"
 _GROUP = "[0-9A-Fa-f]{1,4}"

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 
@@ -18,6 +19,7 @@ _SINGLES = (
 )  # fmt: skip
 _TOGETHER = ("allOf", "anyOf", "oneOf", "if", "then", "else", "not", "$ref", "dependentSchemas", "$dynamicRef")
 """Keywords that judge the same object as the properties beside them: closing either would refuse the other's."""
+_DIALECT = re.compile(r"https?://json-schema\.org/(?:draft[-/](0[34567]|2019-09|2020-12)/)?schema#?$")
 _ELSEWHERE = frozenset({"additionalProperties", "unevaluatedProperties"})
 
 
@@ -36,7 +38,18 @@ def read_schema(text: str) -> Schema:
         return {} if schema else {"not": {}}
     if not isinstance(schema, dict):
         raise GrammarError("schema: $: must be an object or a boolean", hint="pass a JSON Schema")
-    return cast("Schema", schema)
+    return _with_known_dialect(cast("Schema", schema))
+
+
+def _with_known_dialect(schema: Schema) -> Schema:
+    """The schema in the spelling of its dialect that engines know. One that names no draft is of the newest."""
+    named = _DIALECT.match(str(schema.get("$schema", "")))
+    if named is None:
+        return schema
+    draft = f"draft-{named[1]}/schema#" if len(named[1] or "") == 2 else f"draft/{named[1]}/schema"
+    scheme = "http" if draft.endswith("#") else "https"
+    rest = {key: value for key, value in schema.items() if key != "$schema"}
+    return {"$schema": f"{scheme}://json-schema.org/{draft}", **rest} if named[1] else rest
 
 
 def _no_number(name: str) -> float:

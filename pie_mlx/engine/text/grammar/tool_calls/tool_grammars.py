@@ -14,6 +14,7 @@ from pie_mlx.engine.text.conversation.tool_fragments import CallFragments, deriv
 from pie_mlx.engine.text.conversation.writing import tool_schemas
 from pie_mlx.engine.text.grammar.base import Walk
 from pie_mlx.engine.text.grammar.engines import Engines
+from pie_mlx.engine.text.grammar.json_schema.apart import with_branches_apart
 from pie_mlx.engine.text.grammar.json_schema.endless import check_endings
 from pie_mlx.engine.text.grammar.json_schema.formats import with_exact_formats
 from pie_mlx.engine.text.grammar.json_schema.idle import without_idle
@@ -72,7 +73,7 @@ class NativeToolGrammars:
         for tool in tool_schemas(schemas):
             function = tool["function"]
             written = read_schema(json.dumps(function.get("parameters", {})))
-            schema = close_objects(with_exact_formats(without_idle(written))) or _NO_ARGUMENTS
+            schema = with_branches_apart(close_objects(with_exact_formats(without_idle(written)))) or _NO_ARGUMENTS
             check_endings(schema)
             places = rounded_numbers(written)
             if not places:
