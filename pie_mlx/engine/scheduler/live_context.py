@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from pie_mlx.engine.market import Horizon
 from pie_mlx.engine.model.runner.randomness import stream_key
+from pie_mlx.engine.model.runner.token_counts import CountedText
 from pie_mlx.engine.speculation.drafting import NgramDrafter, Pace
 from pie_mlx.errors import ContextReleasedError, PieError
 
@@ -39,7 +40,8 @@ class LiveContext:
     the ones it asked for, None while there is no stream; `unclaimed` counts those of all replies that it has not used.
     `drafter` is there once the engine was asked to speculate, `draft_model_pace` once its draft model may. `owed` is
     the error of a later pass of a call whose reply brought the tokens before it; the next call gets it. `parent` is
-    the context it was forked from, or 0.
+    the context it was forked from, or 0. `counted` are the counts of its text, as far as a sampler with penalties
+    needed them last.
     """
 
     id: int
@@ -62,6 +64,7 @@ class LiveContext:
     draft_model_pace: Pace | None = None
     owed: PieError | None = None
     parent: int = 0
+    counted: CountedText | None = None
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @staticmethod

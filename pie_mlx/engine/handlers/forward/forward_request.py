@@ -94,7 +94,9 @@ def is_long(call: Forward) -> bool:
 
 def _slot_length(slot: Slot) -> int:
     """In the currency of tokens: a slot is checked one by one."""
-    return SLOT_LENGTH + (len(slot.read.token_ids) if isinstance(slot.read, Logprobs) else 0)
+    read = slot.read
+    named = read.token_ids if isinstance(read, Logprobs) else read.logit_bias if isinstance(read, Sampler) else ()
+    return SLOT_LENGTH + len(named)
 
 
 def next_sampler(call: Forward) -> Sampler | None:
@@ -197,10 +199,10 @@ def _check_slot_count(slots: Sequence[Slot], inputs: int) -> None:
 
 
 def _check_slots(slots: Sequence[Slot], inputs: int, model: ModelInfo) -> None:
-    """Raises InvalidArgumentError for slots and probes out of range, and for more than one pass may draw or read (F6,
-    L3, L4), InvalidTypeError for what reads nothing."""
+    """Raises InvalidArgumentError for slots, probes and biases out of range, and for more than one pass may draw or
+    read (F6, L3, L4, L7), InvalidTypeError for what reads nothing."""
     for slot in slots:
-        _check_slot(slot, inputs)
+        _check_slot(slot, inputs, model.vocabulary_size)
     if len(slots) > 1:  # a single sampler has checked itself
         _check_draws(slots, inputs)
     probes = [slot.read for slot in slots if not isinstance(slot.read, Sampler)]
@@ -222,7 +224,7 @@ def _check_advance(slots: Sequence[Slot], advance_slot: int) -> None:
         )
 
 
-def _check_slot(slot: Slot, inputs: int) -> None:
+def _check_slot(slot: Slot, inputs: int, vocabulary_size: int) -> None:
     if not (isinstance(slot.index, int) and 0 <= slot.index < inputs):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidArgumentError(
             f"forward: index {slot.index} is outside the {inputs} input tokens of this pass",
@@ -230,6 +232,8 @@ def _check_slot(slot: Slot, inputs: int) -> None:
         )
     if not isinstance(slot.read, Sampler | Probe):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidTypeError(f"forward: {type(slot.read).__name__} reads nothing", hint="use a Sampler or a probe")
+    if isinstance(slot.read, Sampler) and slot.read.logit_bias:
+        check_tokens(list(slot.read.logit_bias), vocabulary_size)
 
 
 def _check_draws(slots: Sequence[Slot], inputs: int) -> None:

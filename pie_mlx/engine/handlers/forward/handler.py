@@ -16,6 +16,7 @@ from pie_mlx.engine.handlers.forward.continuation import (
     run_passes,
     split_prefetched,
 )
+from pie_mlx.engine.handlers.forward.counting import counted
 from pie_mlx.engine.handlers.forward.forward_request import (
     ForwardRequest,
     check_lengths,
@@ -92,7 +93,7 @@ async def _pass(
         if call.horizon is not None:
             services.rebid(process, context, declared_horizon(*call.horizon))
         mask = allowed_next(matchers, fixed)
-        reads = _reads(context, call, mask, claimed)
+        reads = _reads(services, context, call, request, mask, claimed)
         drafted = None
         if call.speculation is not None:
             row = DraftRow(matchers, mask)
@@ -190,14 +191,24 @@ async def _paid(
         services.bank.settle_tokens(process.account, reservation, appended)
 
 
-def _reads(context: LiveContext, call: calls.Forward, mask: PackedMask | None, claimed: int) -> list[LogitsRequest]:
+def _reads(
+    services: Services,
+    context: LiveContext,
+    call: calls.Forward,
+    request: ForwardRequest,
+    mask: PackedMask | None,
+    claimed: int,
+) -> list[LogitsRequest]:
     """What to read, with random streams: the counter is the tokens drawn so far plus the rank in this pass (L6)."""
     reads: list[LogitsRequest] = []
     counter = context.sampled + claimed
     for slot in call.slots:
         if isinstance(slot.read, Sampler):
             stream = context.stream if slot.read.seed is None else slot.read.seed
-            reads.append(LogitsRequest(slot.index, slot.read, stream, counter, mask))
+            counts = None
+            if slot.read.counts_tokens:
+                counts = counted(services.store, context, request, slot.read.since or 0, slot.index)
+            reads.append(LogitsRequest(slot.index, slot.read, stream, counter, mask, counts))
             counter += 1
         else:
             reads.append(LogitsRequest(slot.index, slot.read))
@@ -381,7 +392,7 @@ def _tell(
 
 
 def _shift(read: LogitsRequest, by: int) -> LogitsRequest:
-    return LogitsRequest(read.index + by, read.read, read.stream, read.counter, read.mask)
+    return LogitsRequest(read.index + by, read.read, read.stream, read.counter, read.mask, read.counts)
 
 
 def _advance(
