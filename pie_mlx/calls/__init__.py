@@ -46,6 +46,7 @@ from pie_mlx.calls.grammar import (
     ReadMatcherMask,
     ReleaseMatcher,
     RollbackMatcher,
+    ThoughtLimit,
 )
 from pie_mlx.calls.http import BeginHttpAnswer, HttpRequest, ReadHttpRequest, WriteHttpBody
 from pie_mlx.calls.launch import AwaitChild, CancelChild, ChildOutcome, ForgetChild, LaunchChild
@@ -212,6 +213,7 @@ __all__ = [
     "Subscribe",
     "SuspendContext",
     "TakeMessage",
+    "ThoughtLimit",
     "ToolFormat",
     "TruncateTokens",
     "Turn",

@@ -48,6 +48,7 @@ class Generator:
         stop: Iterable[int] | None,
         constrain: Constraints | None,
         logit_mask: Sequence[int] | None,
+        thinking_budget: int | None,
         drafting: Drafting,
         adapter: Adapter | None,
         zo_seed: int | None,
@@ -78,6 +79,7 @@ class Generator:
         if auto_flush:
             pending.render(Turn("cue"))
         try:
+            self._constraints.limit_thoughts(token_limit("thinking_budget", thinking_budget), pending.answer_opening)
             if constrain is not None:
                 self.constrain(constrain)
             drafting.attach()
