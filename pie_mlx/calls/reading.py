@@ -244,14 +244,19 @@ class HiddenState(Read, frozen=True):
     """The input of the output head: the row's final hidden state, behind the last norm."""
 
 
-Probe = Logits | Distribution | Logprob | Logprobs | Entropy | HiddenState
+class HiddenMean(Read, frozen=True):
+    """The mean of the final hidden states of a pass's own inputs, from the slot's input to the last. A pass that reads
+    it reads nothing else."""
+
+
+Probe = Logits | Distribution | Logprob | Logprobs | Entropy | HiddenState | HiddenMean
 
 
 class Slot(Record, frozen=True):
     """One reading of a pass at input `index` (0-based in the pass's own input)."""
 
     index: int
-    read: Sampler | Logits | Distribution | Logprob | Logprobs | Entropy | HiddenState
+    read: Sampler | Logits | Distribution | Logprob | Logprobs | Entropy | HiddenState | HiddenMean
 
 
 class SlotResult(msgspec.Struct, frozen=True, omit_defaults=True, tag=snake_case, tag_field="result"):

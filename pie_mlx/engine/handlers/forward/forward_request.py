@@ -8,6 +8,7 @@ from pie_mlx.calls import (
     MOST_DRAWS,
     Distribution,
     Forward,
+    HiddenMean,
     HiddenState,
     Logits,
     Logprob,
@@ -205,6 +206,10 @@ def _check_slots(slots: Sequence[Slot], inputs: int, model: ModelInfo) -> None:
         _check_slot(slot, inputs, model.vocabulary_size)
     if len(slots) > 1:  # a single sampler has checked itself
         _check_draws(slots, inputs)
+        if any(isinstance(slot.read, HiddenMean) for slot in slots):
+            raise InvalidArgumentError(
+                "HiddenMean: the pass reads something else as well", hint="read each in a pass of its own"
+            )
     probes = [slot.read for slot in slots if not isinstance(slot.read, Sampler)]
     if probes:
         _check_probes(probes, model)
@@ -261,7 +266,7 @@ def _size_bytes(probe: Probe, model: ModelInfo) -> int:
         return 4 * model.vocabulary_size
     if isinstance(probe, Distribution):
         return 12 * min(probe.k or model.vocabulary_size, model.vocabulary_size)
-    if isinstance(probe, HiddenState):
+    if isinstance(probe, HiddenState | HiddenMean):
         return 9 * model.hidden_size
     return 9 * len(probe.token_ids) if isinstance(probe, Logprobs) else 9
 
@@ -272,9 +277,9 @@ def _check_probe(read: Probe, model: ModelInfo) -> None:
         if not ids:
             raise InvalidArgumentError("Logprobs: no token ids", hint="name at least one token")
         check_tokens(ids, model.vocabulary_size)
-    if isinstance(read, HiddenState) and not model.hidden_size:
+    if isinstance(read, HiddenState | HiddenMean) and not model.hidden_size:
         raise InvalidArgumentError(
-            f"HiddenState: where {model.name} ends in its output head was not found", hint="use another model"
+            f"{type(read).__name__}: where {model.name} ends in its output head was not found", hint="use another model"
         )
     if isinstance(read, Distribution) and not (0 < read.temperature <= HIGHEST_TEMPERATURE and read.k >= 0):
         raise InvalidArgumentError(

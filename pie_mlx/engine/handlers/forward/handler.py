@@ -24,6 +24,7 @@ from pie_mlx.engine.handlers.forward.forward_request import (
     is_long,
     read_request,
 )
+from pie_mlx.engine.handlers.forward.hidden_mean import mean_of, mean_reads
 from pie_mlx.engine.handlers.forward.speculating import DraftedPass, plan_drafts
 from pie_mlx.engine.hosting.process import Process
 from pie_mlx.engine.kv import PageStore, WorkingToken
@@ -93,7 +94,8 @@ async def _pass(
         if call.horizon is not None:
             services.rebid(process, context, declared_horizon(*call.horizon))
         mask = allowed_next(matchers, fixed)
-        reads = _reads(services, context, call, request, mask, claimed)
+        means = len(call.slots) == 1 and isinstance(call.slots[0].read, calls.HiddenMean)
+        reads = mean_reads(call) if means else _reads(services, context, call, request, mask, claimed)
         drafted = None
         if call.speculation is not None:
             row = DraftRow(matchers, mask)
@@ -105,6 +107,7 @@ async def _pass(
             _limit(services, continuation, claimed, length + len(request.inputs))
         work = _run(services, context, call, request, reads, drafted, continuation)
         results, computed = await _paid(services, process, len(request.inputs), drafted or continuation, work)
+        results = [mean_of(results)] if means else results
         attached, further = len(request.inputs) - computed, 0 if continuation is None else continuation.kept
         counts = (length, attached, computed + further, len(reads) + further + claimed)
         _tell(services, process, context, counts, drafted, further + claimed, requested_seconds)

@@ -14,7 +14,7 @@ import mlx.core as mx
 import numpy as np
 
 from pie_mlx.backends import current_backend
-from pie_mlx.calls import AnyResult, Probe, SampledTokens, Sampler
+from pie_mlx.calls import AnyResult, HiddenMean, HiddenState, Probe, SampledTokens, Sampler
 from pie_mlx.engine.model.runner.batch import LogitsRequest, PackedMask, Reads, WorkResult
 from pie_mlx.engine.model.runner.penalties import penalized
 from pie_mlx.engine.model.runner.probing import Probing, drawn_logprobs
@@ -79,7 +79,10 @@ class Sampling:
         self._scored = self._scores()
         self._probing = Probing(logits, asked, hidden) if asked else None
         # A sum is finite iff no entry is NaN or +inf; -inf alone is a masked vocabulary entry of the model.
-        self._sums = mx.sum(logits, axis=-1)
+        # Where only hidden states are read, the head is not computed.
+        reads_states = not self._tokens and all([isinstance(probe, HiddenState | HiddenMean) for _, probe in asked])
+        checked = logits if hidden is None or not reads_states else hidden.astype(mx.float32)
+        self._sums = mx.sum(checked, axis=-1)
         probes = () if self._probing is None else self._probing.outputs
         self.outputs = [self._sums, *self._graph, *[scores for _, scores in self._scored], *probes]
         """Everything that must be evaluated before `collect`."""
