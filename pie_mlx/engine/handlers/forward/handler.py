@@ -16,7 +16,6 @@ from pie_mlx.engine.handlers.forward.continuation import (
     run_passes,
     split_prefetched,
 )
-from pie_mlx.engine.handlers.forward.counting import counted
 from pie_mlx.engine.handlers.forward.forward_request import (
     ForwardRequest,
     check_lengths,
@@ -24,7 +23,7 @@ from pie_mlx.engine.handlers.forward.forward_request import (
     is_long,
     read_request,
 )
-from pie_mlx.engine.handlers.forward.hidden_mean import mean_of, mean_reads
+from pie_mlx.engine.handlers.forward.logits_requests import mean_of, reads_mean, requests
 from pie_mlx.engine.handlers.forward.speculating import DraftedPass, plan_drafts
 from pie_mlx.engine.hosting.process import Process
 from pie_mlx.engine.kv import PageStore, WorkingToken
@@ -94,8 +93,7 @@ async def _pass(
         if call.horizon is not None:
             services.rebid(process, context, declared_horizon(*call.horizon))
         mask = allowed_next(matchers, fixed)
-        means = len(call.slots) == 1 and isinstance(call.slots[0].read, calls.HiddenMean)
-        reads = mean_reads(call) if means else _reads(services, context, call, request, mask, claimed)
+        reads = requests(services.store, context, call, request, mask, claimed)
         drafted = None
         if call.speculation is not None:
             row = DraftRow(matchers, mask)
@@ -107,7 +105,8 @@ async def _pass(
             _limit(services, continuation, claimed, length + len(request.inputs))
         work = _run(services, context, call, request, reads, drafted, continuation)
         results, computed = await _paid(services, process, len(request.inputs), drafted or continuation, work)
-        results = [mean_of(results)] if means else results
+        if reads_mean(call):
+            results = [mean_of(results)]
         attached, further = len(request.inputs) - computed, 0 if continuation is None else continuation.kept
         counts = (length, attached, computed + further, len(reads) + further + claimed)
         _tell(services, process, context, counts, drafted, further + claimed, requested_seconds)
@@ -192,30 +191,6 @@ async def _paid(
         return results
     finally:
         services.bank.settle_tokens(process.account, reservation, appended)
-
-
-def _reads(
-    services: Services,
-    context: LiveContext,
-    call: calls.Forward,
-    request: ForwardRequest,
-    mask: PackedMask | None,
-    claimed: int,
-) -> list[LogitsRequest]:
-    """What to read, with random streams: the counter is the tokens drawn so far plus the rank in this pass (L6)."""
-    reads: list[LogitsRequest] = []
-    counter = context.sampled + claimed
-    for slot in call.slots:
-        if isinstance(slot.read, Sampler):
-            stream = context.stream if slot.read.seed is None else slot.read.seed
-            counts = None
-            if slot.read.counts_tokens:
-                counts = counted(services.store, context, request, slot.read.since or 0, slot.index)
-            reads.append(LogitsRequest(slot.index, slot.read, stream, counter, mask, counts))
-            counter += 1
-        else:
-            reads.append(LogitsRequest(slot.index, slot.read))
-    return reads
 
 
 async def _run(
