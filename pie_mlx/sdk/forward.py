@@ -168,16 +168,6 @@ def checked_sampler(sampler: object) -> Sampler:
     return sampler
 
 
-def single_draw(sampler: object) -> Sampler:
-    """A sampler for a Generator. Raises InvalidTypeError for anything else, InvalidArgumentError for several draws."""
-    found = checked_sampler(sampler)
-    if found.draws != 1:
-        raise InvalidArgumentError(
-            f"generate: the sampler draws {found.draws} tokens at once", hint="a Generator needs draws=1"
-        )
-    return found
-
-
 def checked_probe(probe: object) -> Probe:
     """The probe itself. Raises InvalidTypeError for anything else."""
     if not isinstance(probe, Probe):
