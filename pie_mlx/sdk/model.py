@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from pie_mlx.calls import (
     Decode,
@@ -15,8 +15,9 @@ from pie_mlx.calls import (
 )
 from pie_mlx.errors import InvalidTypeError
 from pie_mlx.sdk._calls.checks import checked_text, integers
-from pie_mlx.sdk._calls.embedding import Pooling, embedded
 from pie_mlx.sdk._calls.host import HostLink, current_host
+
+Pooling = Literal["mean", "last"]
 
 
 class Tokenizer:
@@ -102,6 +103,8 @@ class Model:
         Texts are tokenised as they are, without a template. Raises InvalidArgumentError for a text without tokens and
         for a model whose hidden states cannot be read, ContextLengthError for one that is too long.
         """
+        from pie_mlx.sdk._calls.embedding import embedded  # it loads asyncio
+
         if isinstance(texts, str):
             raise InvalidTypeError("embed: got str", hint="pass a list of texts")
         tokenizer = self.tokenizer()

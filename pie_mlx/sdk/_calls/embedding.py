@@ -9,14 +9,12 @@ from pie_mlx.calls import CreateContext, Forward, HiddenMean, HiddenState, Hidde
 from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.sdk._calls.host import HostLink
 
-Pooling = Literal["mean", "last"]
-
 AT_ONCE = 32
 """Texts whose pages are held at the same time."""
 
 
 async def embedded(
-    host: HostLink, model: str, texts: Sequence[list[int]], pooling: Pooling, *, normalize: bool
+    host: HostLink, model: str, texts: Sequence[list[int]], pooling: Literal["mean", "last"], *, normalize: bool
 ) -> list[list[float]]:
     """A vector for each text of tokens, in order. Raises InvalidArgumentError, ContextLengthError, OutOfPagesError."""
     if pooling not in ("mean", "last"):
@@ -33,7 +31,7 @@ async def embedded(
     return await asyncio.gather(*map(one, texts))
 
 
-async def _vector(host: HostLink, model: str, tokens: list[int], pooling: Pooling) -> list[float]:
+async def _vector(host: HostLink, model: str, tokens: list[int], pooling: str) -> list[float]:
     slot = Slot(0, HiddenMean()) if pooling == "mean" else Slot(len(tokens) - 1, HiddenState())
     context = host.call(CreateContext(model)).context
     try:

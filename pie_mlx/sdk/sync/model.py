@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from pie_mlx.sdk._calls.embedding import Pooling
 from pie_mlx.sdk.model import Model as AsyncModel
+from pie_mlx.sdk.model import Pooling
 from pie_mlx.sdk.sync._blocking import wait
 
 
