@@ -46,6 +46,7 @@ from pie_mlx.calls.grammar import (
     ReadMatcherMask,
     ReleaseMatcher,
     RollbackMatcher,
+    ThoughtLimit,
 )
 from pie_mlx.calls.http import BeginHttpAnswer, HttpRequest, ReadHttpRequest, WriteHttpBody
 from pie_mlx.calls.launch import AwaitChild, CancelChild, ChildOutcome, ForgetChild, LaunchChild
@@ -85,6 +86,7 @@ from pie_mlx.calls.reading import (
     Distribution,
     Entropy,
     EntropyValue,
+    HiddenMean,
     HiddenState,
     HiddenStateValues,
     Logits,
@@ -149,6 +151,7 @@ __all__ = [
     "Forward",
     "ForwardReply",
     "GrammarSource",
+    "HiddenMean",
     "HiddenState",
     "HiddenStateValues",
     "Host",
@@ -212,6 +215,7 @@ __all__ = [
     "Subscribe",
     "SuspendContext",
     "TakeMessage",
+    "ThoughtLimit",
     "ToolFormat",
     "TruncateTokens",
     "Turn",

@@ -5,21 +5,34 @@ from typing import Literal
 from pie_mlx.calls.base import Brle, Call, Record
 
 
+class ThoughtLimit(Record, frozen=True):
+    """At most so many `tokens` of thought, between `opening` and `closing`; then only `closing` can be written, and
+    `again`, if there is one, where a thought opens once more. `is_open`: the text begins inside a thought."""
+
+    tokens: int
+    opening: str
+    closing: str
+    again: str = ""
+    is_open: bool = False
+
+
 class GrammarSource(Record, frozen=True):
-    """The source of a matcher. `text` is a JSON Schema, a regular expression or a grammar; `tools` has `schemas`.
+    """The source of a matcher. `text` is a JSON Schema, a regular expression or a grammar; `tools` has `schemas`, and
+    `thought` is any text under a `limit`.
 
     `strict` closes objects (G13); `lenient` compiles a schema with parts that cannot be enforced, and lists them;
     `every_spelling` allows more than one spelling of a schema's values. `root` is the rule of a grammar that the text
     must be, "" for `root` or `start`.
     """
 
-    kind: Literal["json", "json_schema", "regex", "ebnf", "tools"]
+    kind: Literal["json", "json_schema", "regex", "ebnf", "tools", "thought"]
     text: str = ""
     strict: bool = True
     schemas: list[str] = []
     lenient: bool = False
     every_spelling: bool = False
     root: str = ""
+    limit: ThoughtLimit | None = None
 
 
 class MatcherState(Record, frozen=True):

@@ -1,6 +1,6 @@
 """Readings of a row of logits: samplers and probes, and their results."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -12,6 +12,9 @@ ARGMAX_TEMPERATURE = 1e-5
 
 HIGHEST_TEMPERATURE = 1e30
 """Up to here a forbidden token has a mass of 0; soon above, float32 overflows (L1, L2)."""
+
+LARGEST_PENALTY = 1e6
+"""Of a penalty or a bias: what float32 multiplies and adds without an overflow (L7)."""
 
 MOST_DRAWS = 2048
 """Most tokens that one sampler draws: each takes the memory of a whole row of logits (L3)."""
@@ -52,8 +55,12 @@ class Sampler(Read, frozen=True):
     `temperature` 0 is argmax, 1e30 the highest. `k` keeps that many most likely tokens, `p` the
     shortest prefix whose mass reaches it, `floor` the tokens at least that many times as likely as the most likely one.
     0, 1.0 and 0.0 keep all tokens. `draws` is 1 to 2048. `seed` None draws from the context's own random stream.
-    With `scores` each drawn token comes with its natural log-probability at temperature 1, before masks, as from
-    `Logprob`. Raises InvalidTypeError for anything but a number, InvalidArgumentError outside these ranges.
+    With `scores` each drawn token comes with its natural log-probability at temperature 1, before penalties and masks,
+    as from `Logprob`. `logit_bias` is added to the logits of the tokens it names. `repetition_penalty` divides the
+    positive logits of all tokens of the text by it and multiplies the others; `frequency_penalty` is taken off for each
+    time that a token was generated, `presence_penalty` once. Generated are the tokens from slot `since` on; None means
+    the Generator's, and all of the text without one. 0, 0, 1 and {} change nothing; none may be larger than 1e6.
+    Raises InvalidTypeError for anything but a number, InvalidArgumentError outside these ranges.
     """
 
     temperature: float = 0.0
@@ -63,6 +70,11 @@ class Sampler(Read, frozen=True):
     draws: int = 1
     seed: int | None = None
     scores: bool = False
+    frequency_penalty: float = 0.0
+    presence_penalty: float = 0.0
+    repetition_penalty: float = 1.0
+    logit_bias: dict[int, float] = {}
+    since: int | None = None
 
     def __post_init__(self) -> None:
         _check_number("sampler: temperature", self.temperature)
@@ -73,6 +85,8 @@ class Sampler(Read, frozen=True):
         if self.seed is not None:
             _check_integer("sampler: seed", self.seed)
         self._check_ranges()
+        if self.counts_tokens or self.logit_bias or self.since is not None:
+            self._check_penalties()
 
     def _check_ranges(self) -> None:
         if not 0 <= self.temperature <= HIGHEST_TEMPERATURE:
@@ -84,12 +98,62 @@ class Sampler(Read, frozen=True):
         if not 1 <= self.draws <= MOST_DRAWS:
             raise self._refusal(f"draws must lie in [1, {MOST_DRAWS}]")
 
+    def _check_penalties(self) -> None:
+        if not isinstance(self.logit_bias, dict):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidTypeError(f"sampler: logit_bias: got {type(self.logit_bias).__name__}", hint="pass a dict")
+        for token in self.logit_bias:
+            _check_integer("sampler: logit_bias", token)
+        for name, values in (
+            ("frequency_penalty", [self.frequency_penalty]),
+            ("presence_penalty", [self.presence_penalty]),
+            ("repetition_penalty", [self.repetition_penalty]),
+            ("logit_bias", self.logit_bias.values()),
+        ):
+            for value in values:
+                _check_number(f"sampler: {name}", value)
+                if not abs(value) <= LARGEST_PENALTY:
+                    raise self._refusal(f"{name} must lie in [-{LARGEST_PENALTY:g}, {LARGEST_PENALTY:g}]")
+        if self.repetition_penalty < 1 / LARGEST_PENALTY:
+            raise self._refusal(f"repetition_penalty must be at least {1 / LARGEST_PENALTY:g}")
+        if self.since is not None:
+            _check_integer("sampler: since", self.since)
+            if self.since < 0:
+                raise self._refusal("since must be at least 0")
+
     def _refusal(self, rule: str) -> InvalidArgumentError:
         return InvalidArgumentError(f"sampler: {rule}, got {self}", hint="correct the sampler's arguments")
 
     @property
     def is_argmax(self) -> bool:
         return self.temperature <= ARGMAX_TEMPERATURE
+
+    @property
+    def counts_tokens(self) -> bool:
+        """Whether it has a penalty that depends on the text before."""
+        return not (self.frequency_penalty == self.presence_penalty == 0 and self.repetition_penalty == 1)
+
+    def penalized(
+        self,
+        *,
+        frequency: float = 0.0,
+        presence: float = 0.0,
+        repetition: float = 1.0,
+        bias: Mapping[int, float] | None = None,
+        since: int | None = None,
+    ) -> "Sampler":
+        """The same draws from logits with penalties and a `bias` by token id.
+
+        `frequency` and `presence` are OpenAI's: they count the tokens that were generated. `repetition` is Hugging
+        Face's: it counts the prompt as well. A Generator counts from its own beginning, unless `since` names a slot.
+        """
+        return msgspec.structs.replace(
+            self,
+            frequency_penalty=frequency,
+            presence_penalty=presence,
+            repetition_penalty=repetition,
+            logit_bias=dict(bias or {}),
+            since=since,
+        )
 
     def scored(self) -> "Sampler":
         """The same draws, each with its log-probability: `Output.logprobs`, `Generator.score`."""
@@ -180,14 +244,19 @@ class HiddenState(Read, frozen=True):
     """The input of the output head: the row's final hidden state, behind the last norm."""
 
 
-Probe = Logits | Distribution | Logprob | Logprobs | Entropy | HiddenState
+class HiddenMean(Read, frozen=True):
+    """The mean of the final hidden states of a pass's own inputs, from the slot's input to the last. A pass that reads
+    it reads nothing else."""
+
+
+Probe = Logits | Distribution | Logprob | Logprobs | Entropy | HiddenState | HiddenMean
 
 
 class Slot(Record, frozen=True):
     """One reading of a pass at input `index` (0-based in the pass's own input)."""
 
     index: int
-    read: Sampler | Logits | Distribution | Logprob | Logprobs | Entropy | HiddenState
+    read: Sampler | Logits | Distribution | Logprob | Logprobs | Entropy | HiddenState | HiddenMean
 
 
 class SlotResult(msgspec.Struct, frozen=True, omit_defaults=True, tag=snake_case, tag_field="result"):

@@ -22,7 +22,17 @@ from pie_mlx.sdk.model import Model, Tokenizer
 from pie_mlx.sdk.output import Output, ProbeHandle, SampleHandle
 from pie_mlx.sdk.raw import RawContext
 from pie_mlx.sdk.runtime import get_return_value, set_return
-from pie_mlx.sdk.sampler import Distribution, Entropy, HiddenState, Logits, Logprob, Logprobs, Probe, Sampler
+from pie_mlx.sdk.sampler import (
+    Distribution,
+    Entropy,
+    HiddenMean,
+    HiddenState,
+    Logits,
+    Logprob,
+    Logprobs,
+    Probe,
+    Sampler,
+)
 from pie_mlx.sdk.spec import Speculator
 from pie_mlx.sdk.step import GenStep
 
@@ -43,6 +53,7 @@ __all__ = [
     "Generator",
     "Grammar",
     "GrammarConstraint",
+    "HiddenMean",
     "HiddenState",
     "JsonSchema",
     "Logits",

@@ -168,6 +168,7 @@ class Context:
         stop: Iterable[int] | None = None,
         constrain: Constraints | None = None,
         logit_mask: Sequence[int] | None = None,
+        thinking_budget: int | None = None,
         speculator: Speculator | None = None,
         system_speculation: bool = False,
         adapter: Adapter | None = None,
@@ -179,9 +180,11 @@ class Context:
         """Generate from here on.
 
         `auto_flush` buffers `cue()` now and stops at the model's stop tokens unless `stop` is given. `constrain` takes
-        schemas and constraints, `logit_mask` a static BRLE mask. `horizon` is the expected number of tokens, for bids
-        only. With `system_speculation` the engine drafts tokens, with `speculator` the program does: the tokens are the
-        same, but one step may give several. `adapter` is applied in every step, with the noise of `zo_seed` added.
+        schemas and constraints, `logit_mask` a static BRLE mask. A model that reasons may think for `thinking_budget`
+        tokens; then only the end of its thought can be drawn, and the answer follows. `horizon` is the expected number
+        of tokens, for bids only. With `system_speculation` the engine drafts tokens, with `speculator` the program
+        does: the tokens are the same, but one step may give several. `adapter` is applied in every step, with the noise
+        of `zo_seed` added.
 
         Raises InvalidArgumentError, InvalidTypeError, GrammarError, SpeculationError.
         """
@@ -200,6 +203,7 @@ class Context:
             stop=stop,
             constrain=constrain,
             logit_mask=logit_mask,
+            thinking_budget=thinking_budget,
             drafting=drafting,
             adapter=adapter,
             zo_seed=zo_seed,

@@ -4,6 +4,8 @@ from collections.abc import Generator as Suspension
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, Self, cast
 
+from msgspec.structs import replace
+
 from pie_mlx import calls
 from pie_mlx.calls import Probe, SampledTokens, Sampler, Turn
 from pie_mlx.errors import ContextBusyError, EmptyMaskError, InvalidArgumentError
@@ -46,6 +48,7 @@ class Generator:
         stop: Iterable[int] | None,
         constrain: Constraints | None,
         logit_mask: Sequence[int] | None,
+        thinking_budget: int | None,
         drafting: Drafting,
         adapter: Adapter | None,
         zo_seed: int | None,
@@ -67,6 +70,7 @@ class Generator:
         self._constraints = ConstraintSet(handle.model, logit_mask)
         self._probes: list[tuple[ProbeHandle, int, Probe]] = []
         self._generated = 0
+        self._counts_from_here = sampler.counts_tokens and sampler.since is None
         self._score = 0.0
         self._ended: FinishReason | None = None
         self._step_waits = False
@@ -75,6 +79,7 @@ class Generator:
         if auto_flush:
             pending.render(Turn("cue"))
         try:
+            self._constraints.limit_thoughts(token_limit("thinking_budget", thinking_budget), pending.answer_opening)
             if constrain is not None:
                 self.constrain(constrain)
             drafting.attach()
@@ -327,6 +332,9 @@ class Generator:
             raise ContextBusyError("generate: a step is still running", hint="await it before taking the next one")
         self._pending.release_held()
         count = len(self._pending.tokens)
+        if self._counts_from_here:
+            first = self._handle.next_slot + count - self._generated
+            self._sampler, self._counts_from_here = replace(self._sampler, since=first), False
         if not count:
             self._check_alone()
             self._ended = "empty"

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from pie_mlx.calls import (
     Decode,
@@ -16,6 +16,8 @@ from pie_mlx.calls import (
 from pie_mlx.errors import InvalidTypeError
 from pie_mlx.sdk._calls.checks import checked_text, integers
 from pie_mlx.sdk._calls.host import HostLink, current_host
+
+Pooling = Literal["mean", "last"]
 
 
 class Tokenizer:
@@ -91,6 +93,23 @@ class Model:
     def default_system_speculation(self) -> bool:
         """Whether the engine drafts for a Generator that does not say: it never does."""
         return False
+
+    async def embed(
+        self, texts: Iterable[str], *, pooling: Pooling = "mean", normalize: bool = True
+    ) -> list[list[float]]:
+        """A vector for each text, as long as the model is wide: the mean of the final hidden states of its tokens, or
+        with `last` that of its last token; `normalize` to length 1. Texts are batched with everything else.
+
+        Texts are tokenised as they are, without a template. Raises InvalidArgumentError for a text without tokens and
+        for a model whose hidden states cannot be read, ContextLengthError for one that is too long.
+        """
+        from pie_mlx.sdk._calls.embedding import embedded  # it loads asyncio
+
+        if isinstance(texts, str):
+            raise InvalidTypeError("embed: got str", hint="pass a list of texts")
+        tokenizer = self.tokenizer()
+        tokens = [tokenizer.encode(checked_text(text, "embed")) for text in texts]
+        return await embedded(self.host, self.name, tokens, pooling, normalize=normalize)
 
     def __repr__(self) -> str:
         return f"Model({self.info.name!r})"

@@ -119,7 +119,7 @@ class Output:
         return found.nats if found else None
 
     def hidden_state(self, handle: Handle) -> list[float] | None:
-        """A `HiddenState` probe: as many float32 values as the model is wide."""
+        """A `HiddenState` or `HiddenMean` probe: as many float32 values as the model is wide."""
         found = self._one(handle, HiddenStateValues)
         return found.values if found else None
 

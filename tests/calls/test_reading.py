@@ -1,5 +1,6 @@
 """Samplers and probes check what they are given, wherever they are built."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +22,34 @@ def test_a_sampler_is_made_of_numbers(field: str, value: object) -> None:  # L2
 def test_what_a_sampler_counts_with_is_no_float(field: str) -> None:  # L2
     with pytest.raises(InvalidTypeError, match=f"sampler: {field}: got float"):
         Sampler(**{field: 1.5})  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"frequency": math.nan}, "frequency_penalty must lie in"),
+        ({"presence": 1e9}, "presence_penalty must lie in"),
+        ({"repetition": 0}, "repetition_penalty must be at least"),
+        ({"bias": {5: math.inf}}, "logit_bias must lie in"),
+        ({"presence": 1, "since": -1}, "since must be at least 0"),
+    ],
+)
+def test_penalties_are_numbers_that_float32_can_compute_with(options: dict[str, Any], message: str) -> None:  # L7
+    with pytest.raises(InvalidArgumentError, match=message):
+        Sampler.argmax().penalized(**options)
+
+
+@pytest.mark.parametrize(
+    "options", [{"frequency": "1"}, {"presence": None}, {"bias": {"5": 1.0}}, {"bias": {5: "1"}}, {"since": 1.5}]
+)
+def test_penalties_are_made_of_numbers(options: dict[str, Any]) -> None:  # L7
+    with pytest.raises(InvalidTypeError, match="sampler: "):
+        Sampler.argmax().penalized(**options)
+
+
+def test_every_sampler_can_be_penalized() -> None:  # L7
+    sampler = Sampler.top_p(0.5, 0.8, seed=3).scored().penalized(presence=1.0)
+    assert (sampler.p, sampler.seed, sampler.scores, sampler.presence_penalty) == (0.8, 3, True, 1.0)
 
 
 @pytest.mark.parametrize("seed", ["", "a", True])

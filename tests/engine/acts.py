@@ -13,6 +13,8 @@ WARM = Sampler.top_p(0.9, 0.95, seed=3)
 FROM_FIVE = Sampler.top_k(0.7, 5, seed=9)
 """Drawn with the step whatever the logits are: those a top-p needs may be more than were looked for."""
 
+PENALIZED = GREEDY.penalized(frequency=0.6, presence=0.5, repetition=1.2, bias={50: 1.5, 60: -4})
+
 
 @dataclass(frozen=True)
 class Act:
@@ -27,7 +29,7 @@ ACTS = st.builds(
     Act,
     st.sampled_from(["generate", "collect", "truncate", "fork", "feed", "suspend", "probe", "pause"]),
     st.integers(1, 20),
-    st.sampled_from([GREEDY, WARM, FROM_FIVE]),
+    st.sampled_from([GREEDY, WARM, FROM_FIVE, PENALIZED, FROM_FIVE.penalized(presence=2.0)]),
 )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from decoding import Decoded, EntryBuffer, logprob_entry
 from inferlet import Context, Distribution, GrammarConstraint, Sampler, brle, chat
+from msgspec.structs import replace
 from wire import Refusal
 
 OPENING_TOKENS = 16
@@ -63,6 +64,12 @@ def sampling_of(request, index, max_tokens, *, top=None, one_call=False):
     """The sampling of one choice. Choices of one request use different random streams."""
     seed = None if request.seed is None else (request.seed + index) % (1 << 63)
     sampler = Sampler(request.temperature, k=request.top_k, p=request.top_p, floor=request.min_p, seed=seed)
+    sampler = sampler.penalized(
+        frequency=request.frequency_penalty,
+        presence=request.presence_penalty,
+        repetition=request.repetition_penalty,
+        bias={int(token): bias for token, bias in request.logit_bias.items()},
+    )
     at_once = 1 if request.stop_texts or one_call else AT_ONCE
     sampler = sampler if top is None else sampler.scored()
     return Sampling(sampler, max_tokens, request.stop_texts, top, one_call, at_once, request.stream)
@@ -74,6 +81,9 @@ class Choice:
     def __init__(self, context, sampling, decoder, stops, rules, vocabulary=None, index=0):
         self._context, self._sampling, self._decoder, self._rules = context, sampling, decoder, rules
         self._stops, self._vocabulary, self._index = stops, vocabulary, index
+        self._sampler = sampling.sampler
+        if self._sampler.counts_tokens:  # over all generators of the reply
+            self._sampler = replace(self._sampler, since=context.seq_len + len(context.buffer()))
         self._entries = EntryBuffer(stops)
         self._recent = []
         self._called = False
@@ -136,7 +146,7 @@ class Choice:
     def _generator(self, constraint):
         left = None if self._sampling.max_tokens is None else self._sampling.max_tokens - self.counts.tokens
         generator = self._context.generate(
-            self._sampling.sampler,
+            self._sampler,
             max_tokens=left,
             stop=chat.stop_tokens(self._context.model),
             constrain=constraint,

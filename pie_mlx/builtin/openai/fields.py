@@ -8,6 +8,8 @@ from wire import Body, Strict, without_nulls
 
 Whole = Annotated[int, Meta(ge=1)]
 Share = Annotated[float, Meta(ge=0, le=1)]
+Penalty = Annotated[float, Meta(ge=-2, le=2)]
+TokenId = Annotated[str, Meta(pattern="^[0-9]{1,9}$")]
 StopText = Annotated[str, Meta(min_length=1, max_length=1024)]
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
 
@@ -137,6 +139,10 @@ class DrawnBody(Body):
     top_p: Share = 1.0
     top_k: Annotated[int, Meta(ge=0, le=2**63 - 1)] = 0
     min_p: Share = 0.0
+    frequency_penalty: Penalty = 0.0
+    presence_penalty: Penalty = 0.0
+    repetition_penalty: Annotated[float, Meta(gt=0, le=100)] = 1.0
+    logit_bias: dict[TokenId, Annotated[float, Meta(ge=-100, le=100)]] = {}
     seed: int | None = None
     stop: StopText | Annotated[list[StopText], Meta(max_length=64)] = []
 
@@ -154,12 +160,9 @@ class Request(DrawnBody):
     NEUTRAL: ClassVar[dict[str, tuple[Any, ...]]] = {
         "audio": (),
         "best_of": (1,),
-        "frequency_penalty": (0,),
         "function_call": (),
         "functions": (),
-        "logit_bias": ({},),
         "modalities": (["text"],),
-        "presence_penalty": (0,),
         "reasoning_effort": (),
         "service_tier": ("auto", "default"),
         "store": (False,),

@@ -128,6 +128,7 @@ async def truncate(services: Services, process: Process, call: calls.TruncateTok
     async with _restored(services, context):
         _check_kept(services, context, call.tokens)
         services.store.working.truncate(context.id, call.tokens)
+        context.counted = None
         return services.store.contexts[context.id].counters()
 
 

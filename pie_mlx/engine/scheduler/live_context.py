@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from pie_mlx.engine.market import Horizon
 from pie_mlx.engine.model.runner.randomness import stream_key
+from pie_mlx.engine.model.runner.token_counts import CountedText
 from pie_mlx.engine.speculation.drafting import NgramDrafter, Pace
 from pie_mlx.errors import ContextReleasedError, PieError
 
@@ -41,6 +42,7 @@ class LiveContext:
     `drafter` is there once the engine was asked to speculate, `draft_model_pace` once its draft model may. `owed` is
     the error of a later pass of a call whose reply brought the tokens before it; the next call gets it. `parent` is
     the context it was forked from, or 0. `started_seconds`: when the first tokens of its last pass entered a batch.
+    `counted` are the counts of its text, as far as a sampler with penalties needed them last.
     """
 
     id: int
@@ -66,6 +68,7 @@ class LiveContext:
     owed: PieError | None = None
     parent: int = 0
     started_seconds: float = 0.0
+    counted: CountedText | None = None
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @staticmethod

@@ -64,7 +64,7 @@ def _chunk_reads(item: ForwardTask, count: int) -> tuple[LogitsRequest, ...]:
         return tuple(item.reads)
     start = item.cursor
     return tuple(
-        LogitsRequest(read.index - start, read.read, read.stream, read.counter, read.mask)
+        LogitsRequest(read.index - start, read.read, read.stream, read.counter, read.mask, read.counts)
         for _, read in item.reads_within(count)
     )
 

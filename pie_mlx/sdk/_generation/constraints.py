@@ -7,6 +7,7 @@ from typing import Any, cast
 from pie_mlx.calls import Brle
 from pie_mlx.errors import EmptyMaskError, InvalidArgumentError, InvalidTypeError, PieError
 from pie_mlx.sdk import brle
+from pie_mlx.sdk._generation.thinking import thought_limit
 from pie_mlx.sdk.constraint import Constraint, GrammarConstraint, GrammarSchema, Schema
 from pie_mlx.sdk.grammar import Grammar
 from pie_mlx.sdk.model import Model
@@ -70,6 +71,14 @@ class ConstraintSet:
                 self._stepped.append(made)
         self._sum_up()
 
+    def limit_thoughts(self, tokens: int | None, behind: str) -> None:
+        """Let the thoughts of the reply take no more than `tokens`; `behind` is what the cue just written waits for.
+        None is no limit, and a model that has no thoughts needs none."""
+        grammar = None if tokens is None else thought_limit(self._model.info.formats, tokens, cued=bool(behind))
+        if grammar is not None:
+            self._matched.append(_Matched("thinking_budget", self._compile(grammar, (), ""), grammar))
+            self._sum_up()
+
     def recompile(self, stop_tokens: Iterable[int]) -> None:
         """Start the grammars afresh with other stop tokens."""
         for matched in self._matched:
@@ -122,7 +131,7 @@ class ConstraintSet:
         """Compute what every step reads; it changes only with the constraints."""
         self.matchers = [matched.constraint.matcher.id for matched in self._matched]
         self.looks_back = bool(self._stepped)
-        self.end_tokens = frozenset(token for matched in self._matched for token in self._ends(matched.constraint))
+        self.end_tokens = frozenset(token for matched in self._matched for token in self._ends(matched))
 
     def _entry(self, item: object, stop_tokens: Iterable[int], behind: str) -> _Matched | _Stepped:
         name = type(item).__name__
@@ -145,8 +154,10 @@ class ConstraintSet:
     def _compile(self, source: Grammar | GrammarSchema, stop_tokens: Iterable[int], behind: str) -> GrammarConstraint:
         return GrammarConstraint.from_grammar(source, self._model, stop_tokens=stop_tokens, behind=behind)
 
-    def _ends(self, constraint: GrammarConstraint) -> list[int]:
-        return constraint.matcher.stop_tokens or self._model.info.formats.stop_tokens
+    def _ends(self, matched: _Matched) -> list[int]:
+        if isinstance(matched.source, Grammar) and matched.source.source.kind == "thought":
+            return []  # it goes on behind any token
+        return matched.constraint.matcher.stop_tokens or self._model.info.formats.stop_tokens
 
 
 def _built(name: str, constraint: object) -> _Matched | _Stepped:

@@ -13,7 +13,7 @@ from pie_mlx.sdk.arguments import Arguments, parse_args
 from pie_mlx.sdk.constraint import AnyJson, Ebnf, GrammarConstraint, JsonSchema, Regex
 from pie_mlx.sdk.grammar import Grammar
 from pie_mlx.sdk.matcher import Matcher
-from pie_mlx.sdk.model import Model, Tokenizer
+from pie_mlx.sdk.model import Tokenizer
 from pie_mlx.sdk.runtime import get_return_value, set_return
 from pie_mlx.sdk.sync import messaging, runtime, session, zo
 from pie_mlx.sdk.sync.adapter import Adapter
@@ -21,6 +21,7 @@ from pie_mlx.sdk.sync.context import Context
 from pie_mlx.sdk.sync.decoder import Decoder
 from pie_mlx.sdk.sync.event import Event
 from pie_mlx.sdk.sync.forward_pass import ForwardPass
+from pie_mlx.sdk.sync.model import Model
 from pie_mlx.sdk.sync.sampler import Sampler
 from pie_mlx.sdk.sync.stream import EventStream, TokenStream
 

@@ -12,6 +12,7 @@ from benchmarks.random_llama import write_random_llama
 from pie_mlx.errors import BatchFailedError
 from pie_mlx.events import PassCompleted
 from pie_mlx.sdk import Context, Regex, Sampler
+from tests.engine.acts import PENALIZED
 from tests.engine.draft_model.conftest import SMALL
 from tests.engine.running import Running, running
 from tests.engine.test_speculation import generated
@@ -23,6 +24,7 @@ OPTIONS: list[dict[str, Any]] = [
     {"max_tokens": 40, "sampler": SAMPLERS[2]},
     {"max_tokens": 40, "constrain": Regex(r"([a-z]{1,6} ){2,6}\.")},
     {"max_tokens": 17, "stop": [40, 41, 42]},
+    {"max_tokens": 40, "sampler": PENALIZED},
 ]
 
 

@@ -8,6 +8,7 @@ from pie_mlx.calls import (
     MOST_DRAWS,
     Distribution,
     Forward,
+    HiddenMean,
     HiddenState,
     Logits,
     Logprob,
@@ -94,7 +95,9 @@ def is_long(call: Forward) -> bool:
 
 def _slot_length(slot: Slot) -> int:
     """In the currency of tokens: a slot is checked one by one."""
-    return SLOT_LENGTH + (len(slot.read.token_ids) if isinstance(slot.read, Logprobs) else 0)
+    read = slot.read
+    named = read.token_ids if isinstance(read, Logprobs) else read.logit_bias if isinstance(read, Sampler) else ()
+    return SLOT_LENGTH + len(named)
 
 
 def next_sampler(call: Forward) -> Sampler | None:
@@ -197,12 +200,16 @@ def _check_slot_count(slots: Sequence[Slot], inputs: int) -> None:
 
 
 def _check_slots(slots: Sequence[Slot], inputs: int, model: ModelInfo) -> None:
-    """Raises InvalidArgumentError for slots and probes out of range, and for more than one pass may draw or read (F6,
-    L3, L4), InvalidTypeError for what reads nothing."""
+    """Raises InvalidArgumentError for slots, probes and biases out of range, and for more than one pass may draw or
+    read (F6, L3, L4, L7), InvalidTypeError for what reads nothing."""
     for slot in slots:
-        _check_slot(slot, inputs)
+        _check_slot(slot, inputs, model.vocabulary_size)
     if len(slots) > 1:  # a single sampler has checked itself
         _check_draws(slots, inputs)
+        if any(isinstance(slot.read, HiddenMean) for slot in slots):
+            raise InvalidArgumentError(
+                "HiddenMean: the pass reads something else as well", hint="read each in a pass of its own"
+            )
     probes = [slot.read for slot in slots if not isinstance(slot.read, Sampler)]
     if probes:
         _check_probes(probes, model)
@@ -222,7 +229,7 @@ def _check_advance(slots: Sequence[Slot], advance_slot: int) -> None:
         )
 
 
-def _check_slot(slot: Slot, inputs: int) -> None:
+def _check_slot(slot: Slot, inputs: int, vocabulary_size: int) -> None:
     if not (isinstance(slot.index, int) and 0 <= slot.index < inputs):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidArgumentError(
             f"forward: index {slot.index} is outside the {inputs} input tokens of this pass",
@@ -230,6 +237,8 @@ def _check_slot(slot: Slot, inputs: int) -> None:
         )
     if not isinstance(slot.read, Sampler | Probe):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidTypeError(f"forward: {type(slot.read).__name__} reads nothing", hint="use a Sampler or a probe")
+    if isinstance(slot.read, Sampler) and slot.read.logit_bias:
+        check_tokens(list(slot.read.logit_bias), vocabulary_size)
 
 
 def _check_draws(slots: Sequence[Slot], inputs: int) -> None:
@@ -257,7 +266,7 @@ def _size_bytes(probe: Probe, model: ModelInfo) -> int:
         return 4 * model.vocabulary_size
     if isinstance(probe, Distribution):
         return 12 * min(probe.k or model.vocabulary_size, model.vocabulary_size)
-    if isinstance(probe, HiddenState):
+    if isinstance(probe, HiddenState | HiddenMean):
         return 9 * model.hidden_size
     return 9 * len(probe.token_ids) if isinstance(probe, Logprobs) else 9
 
@@ -268,9 +277,9 @@ def _check_probe(read: Probe, model: ModelInfo) -> None:
         if not ids:
             raise InvalidArgumentError("Logprobs: no token ids", hint="name at least one token")
         check_tokens(ids, model.vocabulary_size)
-    if isinstance(read, HiddenState) and not model.hidden_size:
+    if isinstance(read, HiddenState | HiddenMean) and not model.hidden_size:
         raise InvalidArgumentError(
-            f"HiddenState: where {model.name} ends in its output head was not found", hint="use another model"
+            f"{type(read).__name__}: where {model.name} ends in its output head was not found", hint="use another model"
         )
     if isinstance(read, Distribution) and not (0 < read.temperature <= HIGHEST_TEMPERATURE and read.k >= 0):
         raise InvalidArgumentError(

@@ -103,6 +103,7 @@ def _task(services: Services, request: DraftRequest, sampler: Sampler, most: int
         sampler=sampler,
         stream=request.drawn.stream,
         counter=request.drawn.counter,
+        counts=request.drawn.counts,
         first=request.first,
         fixed=request.fixed,
         stop_tokens=request.stop_tokens,

@@ -23,6 +23,7 @@ from pie_mlx.engine.handlers.forward.forward_request import (
     is_long,
     read_request,
 )
+from pie_mlx.engine.handlers.forward.logits_requests import mean_of, reads_mean, requests
 from pie_mlx.engine.handlers.forward.speculating import DraftedPass, plan_drafts
 from pie_mlx.engine.hosting.process import Process
 from pie_mlx.engine.kv import PageStore, WorkingToken
@@ -92,7 +93,7 @@ async def _pass(
         if call.horizon is not None:
             services.rebid(process, context, declared_horizon(*call.horizon))
         mask = allowed_next(matchers, fixed)
-        reads = _reads(context, call, mask, claimed)
+        reads = requests(services.store, context, call, request, mask, claimed)
         drafted = None
         if call.speculation is not None:
             row = DraftRow(matchers, mask)
@@ -104,6 +105,8 @@ async def _pass(
             _limit(services, continuation, claimed, length + len(request.inputs))
         work = _run(services, context, call, request, reads, drafted, continuation)
         results, computed = await _paid(services, process, len(request.inputs), drafted or continuation, work)
+        if reads_mean(call):
+            results = [mean_of(results)]
         attached, further = len(request.inputs) - computed, 0 if continuation is None else continuation.kept
         counts = (length, attached, computed + further, len(reads) + further + claimed)
         _tell(services, process, context, counts, drafted, further + claimed, requested_seconds)
@@ -188,20 +191,6 @@ async def _paid(
         return results
     finally:
         services.accounting.charge_tokens(process.account, reservation, appended)
-
-
-def _reads(context: LiveContext, call: calls.Forward, mask: PackedMask | None, claimed: int) -> list[LogitsRequest]:
-    """What to read, with random streams: the counter is the tokens drawn so far plus the rank in this pass (L6)."""
-    reads: list[LogitsRequest] = []
-    counter = context.sampled + claimed
-    for slot in call.slots:
-        if isinstance(slot.read, Sampler):
-            stream = context.stream if slot.read.seed is None else slot.read.seed
-            reads.append(LogitsRequest(slot.index, slot.read, stream, counter, mask))
-            counter += 1
-        else:
-            reads.append(LogitsRequest(slot.index, slot.read))
-    return reads
 
 
 async def _run(
@@ -382,7 +371,7 @@ def _tell(
 
 
 def _shift(read: LogitsRequest, by: int) -> LogitsRequest:
-    return LogitsRequest(read.index + by, read.read, read.stream, read.counter, read.mask)
+    return LogitsRequest(read.index + by, read.read, read.stream, read.counter, read.mask, read.counts)
 
 
 def _advance(

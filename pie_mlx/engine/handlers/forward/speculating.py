@@ -72,9 +72,13 @@ class DraftedPass:
 
     def reads(self, drawn: LogitsRequest) -> list[LogitsRequest]:
         """What is drawn at the drafts, when `drawn` is at the last input: with the counters of plain decoding (L6)."""
+        tree, before, masks = self.window.tree, drawn.counts, self.drafts.masks
+        counts = [before and before.after([tree.tokens[k] for k in tree.path(place)]) for place in range(len(tree))]
         return [
-            LogitsRequest(drawn.index + 1 + place, drawn.read, drawn.stream, drawn.counter + depth, mask)
-            for place, (depth, mask) in enumerate(zip(self.window.tree.depths(), self.drafts.masks, strict=False))
+            LogitsRequest(
+                drawn.index + 1 + place, drawn.read, drawn.stream, drawn.counter + depth, masks[place], counts[place]
+            )
+            for place, depth in enumerate(tree.depths())
         ]
 
     def find_nothing(self, results: Sequence[AnyResult]) -> None:

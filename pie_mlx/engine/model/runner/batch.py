@@ -1,7 +1,7 @@
 """What one tick hands to the runner, the ragged step that becomes of it, and what comes back: no tensors of ours."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import mlx.core as mx
@@ -12,6 +12,7 @@ import numpy.typing as npt
 from pie_mlx.calls import AnyResult, Probe, SampledTokens, Sampler
 from pie_mlx.engine.kv import PageCopy
 from pie_mlx.engine.kv.masks import trim_pages
+from pie_mlx.engine.model.runner.token_counts import TokenCounts
 from pie_mlx.engine.model.step import AdapterUse, Segment, StepInput
 from pie_mlx.errors import BatchFailedError
 
@@ -24,6 +25,7 @@ class LogitsRequest:
     """One reading of the logits at token `index` of a context's ScheduledTokens.
 
     `stream` and `counter` key the random draw (L6); `mask` restricts samplers only, probes see the plain logits (F9).
+    `counts` are those of the text up to this row, for a sampler with penalties (L7).
     """
 
     index: int
@@ -31,6 +33,7 @@ class LogitsRequest:
     stream: int = 0
     counter: int = 0
     mask: PackedMask | None = None
+    counts: TokenCounts | None = field(default=None, compare=False)
 
 
 class ScheduledTokens(msgspec.Struct, frozen=True):
@@ -165,10 +168,17 @@ def next_step_input(works: Sequence[ScheduledTokens], drawn: int, tokens: Sequen
     )
 
 
-def next_reads(work: ScheduledTokens, drawn: int) -> list[LogitsRequest]:
-    """What a context that reads on as it did would read of that step, under no mask."""
+def next_reads(work: ScheduledTokens, drawn: int, known: Sequence[int]) -> list[LogitsRequest]:
+    """What a context that reads on as it did would read of that step, under no mask; those `known` of the tokens that
+    it drew are counted."""
     return [
-        LogitsRequest(0, read.read, read.stream, read.counter + drawn if isinstance(read.read, Sampler) else 0)
+        LogitsRequest(
+            0,
+            read.read,
+            read.stream,
+            read.counter + drawn if isinstance(read.read, Sampler) else 0,
+            counts=read.counts and read.counts.after(known),
+        )
         for read in work.reads
     ]
 

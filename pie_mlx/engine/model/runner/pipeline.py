@@ -105,7 +105,7 @@ class Pipeline:
                 return Outcome([[] for _ in batch.works], time.perf_counter() - began)
             sampling = Sampling(logits, reads, self.model.network.hidden)
         try:
-            steps = [self._draw(sampling, batch, 1)]
+            steps = [self._draw(sampling, batch, [])]
             ended = time.perf_counter()
             keeps = batch.continuation is None or self._draw_further(batch, steps, may_continue)
             in_flight = self._left(steps[-1]) if keeps else ()
@@ -123,7 +123,7 @@ class Pipeline:
             while _is_wanted(batch, steps[-1]):
                 if len(steps) > batch.further or not may_continue() or time.perf_counter() >= until:
                     return may_continue()
-                step = self._draw(self._next(batch, steps), batch, len(steps) + 1)
+                step = self._draw(self._next(batch, steps), batch, steps)
                 if any([isinstance(result, BatchFailedError) for result in step]):
                     return False  # that context fails again where a batch of its own asks for the step
                 steps.append(step)
@@ -157,15 +157,15 @@ class Pipeline:
         """Nothing is in flight any more; what of it has begun is computed all the same."""
         self._behind = None
 
-    def _draw(self, sampling: Sampling, batch: Batch, drawn: int) -> list[WorkResult]:
-        """What the step draws that is number `drawn` of a batch, with the next one built behind it if there is one."""
-        model = self.model
+    def _draw(self, sampling: Sampling, batch: Batch, steps: Sequence[list[WorkResult]]) -> list[WorkResult]:
+        """What the step behind `steps` of a batch draws, with the next one built behind it if there is one."""
+        model, drawn = self.model, len(steps) + 1
         rows = [row for row, work in enumerate(batch.works) if len(work.further_slots) >= drawn]
         if not rows or not model.follows:
             model.settle(*sampling.outputs)
             return sampling.collect()
         model.begin(*sampling.outputs)
-        self._behind = behind = self._built(sampling, batch, rows, drawn)
+        self._behind = behind = self._built(sampling, batch, rows, steps)
         if behind is not None and model.pool.ordered:
             behind.before.clear()
             model.begin(*behind.outputs)
@@ -177,20 +177,23 @@ class Pipeline:
             behind.is_valid = [sampling.keeps_last(row) for row in rows]
         return results
 
-    def _built(self, sampling: Sampling, batch: Batch, rows: Sequence[int], drawn: int) -> UncommittedStep | None:
-        """The step behind the one that is being drawn; None where it can only be built later."""
-        works = [batch.works[row] for row in rows]
+    def _built(
+        self, sampling: Sampling, batch: Batch, rows: Sequence[int], steps: Sequence[list[WorkResult]]
+    ) -> UncommittedStep | None:
+        """The step behind the one that is being drawn, which follows `steps`; None where it can only be built later."""
+        works, drawn = [batch.works[row] for row in rows], len(steps) + 1
         try:
-            logits, before = self.model.follow(next_step_input(works, drawn, sampling.last_tokens(rows)))
+            tokens = sampling.last_tokens(rows)
+            logits, before = self.model.follow(next_step_input(works, drawn, tokens))
         except (UnsettledError, *DEVICE_ERRORS) as error:
             if failed_while_running(error):
                 raise  # MLX tells once that the step before has failed
             return None  # if it is the model that fails, it will do so again where a batch waits for it
         step = UncommittedStep(works, rows, drawn, logits, self.model.network.hidden, before)
         if all([_reads_alike(work) for work in works]):
-            step.reads = [next_reads(work, drawn) for work in works]
+            step.reads = [next_reads(work, drawn, _drawn(steps, row)) for row, work in zip(rows, works, strict=True)]
             rows_read = [[(row, read) for read in reads] for row, reads in enumerate(step.reads)]
-            step.sampling = Sampling(logits, rows_read, step.hidden)
+            step.sampling = Sampling(logits, rows_read, step.hidden, tokens)
         return step
 
     def _next(self, batch: Batch, steps: Sequence[list[WorkResult]]) -> Sampling:
@@ -211,7 +214,9 @@ class Pipeline:
             tokens = [token for result in steps[-1] for token in last_drawn(result)]
             logits = self.model.forward(next_step_input(batch.works, drawn, tokens))
         pairs = enumerate(zip(batch.works, masks, strict=True))
-        reads = [[(row, replace(next_reads(work, drawn)[0], mask=mask))] for row, (work, mask) in pairs]
+        reads = [
+            [(row, replace(next_reads(work, drawn, _drawn(steps, row))[0], mask=mask))] for row, (work, mask) in pairs
+        ]
         return Sampling(logits, reads)
 
     def _left(self, results: Sequence[WorkResult]) -> Sequence[ScheduledTokens]:
@@ -251,6 +256,11 @@ def _is_wanted(batch: Batch, results: Sequence[WorkResult]) -> bool:
     if batch.continuation is None or any([isinstance(result, BatchFailedError) for result in results]):
         return False
     return batch.continuation.advance([token for result in results for token in last_drawn(result)])
+
+
+def _drawn(steps: Sequence[Sequence[WorkResult]], row: int) -> list[int]:
+    """What was drawn in `steps` for one of the works, each of which draws one token in each."""
+    return [token for results in steps for token in last_drawn(results[row])]
 
 
 def _joined(steps: Sequence[Sequence[WorkResult]]) -> Sequence[WorkResult]:

@@ -10,6 +10,7 @@ from pie_mlx.calls import (
     Distribution,
     Entropy,
     EntropyValue,
+    HiddenMean,
     HiddenState,
     HiddenStateValues,
     Logits,
@@ -28,7 +29,8 @@ LOWEST_TEMPERATURE = 1e-30
 
 class Probing:
     """Probes of rows of unmasked `logits` [rows, vocabulary] float32, each a pair of row and question; `hidden` [rows,
-    width] has their hidden states.
+    width] has their hidden states. Rows with the same `HiddenMean`, one behind the other, are summed: the answer of the
+    first is their sum, those of the others are empty.
 
     Evaluate `outputs`, then `collect`.
     """
@@ -43,21 +45,23 @@ class Probing:
         self._raw = [logits[row] for row, probe in asked if isinstance(probe, Logits)]
         shown = [row for row, probe in asked if isinstance(probe, HiddenState)]
         self._states = [hidden[row].astype(mx.float32) for row in shown] if hidden is not None else []
+        self._runs = _runs(asked)
+        self._totals = [] if hidden is None else [_total(hidden, rows) for rows in self._runs.values()]
 
     @property
     def outputs(self) -> list[mx.array]:
         """Everything that must be evaluated before `collect`."""
         likely = (array for pair in self._likely for array in pair)
-        return [*self._scores, *self._entropies, *self._raw, *self._states, *likely]
+        return [*self._scores, *self._entropies, *self._raw, *self._states, *self._totals, *likely]
 
     def collect(self) -> list[AnyResult]:
         """The answers in the order of the questions."""
         ends = np.cumsum([len(ids) for _, ids in self._scored])
         scores = iter([part for array in self._scores for part in np.split(host_view(array), ends[:-1])])
         entropies = iter([value for array in self._entropies for value in host_view(array).tolist()])
-        raw, likely, states = iter(self._raw), iter(self._likely), iter(self._states)
+        raw, likely, states, totals = iter(self._raw), iter(self._likely), iter(self._states), iter(self._totals)
         answers: list[AnyResult] = []
-        for _, probe in self._asked:
+        for place, (_, probe) in enumerate(self._asked):
             if isinstance(probe, Logits):
                 answers.append(RawLogits(host_view(next(raw)).tobytes()))
             elif isinstance(probe, Distribution):
@@ -67,9 +71,28 @@ class Probing:
                 answers.append(EntropyValue(next(entropies)))
             elif isinstance(probe, HiddenState):
                 answers.append(HiddenStateValues(host_view(next(states)).tolist()))
+            elif isinstance(probe, HiddenMean):
+                answers.append(HiddenStateValues(host_view(next(totals)).tolist() if place in self._runs else []))
             else:
                 answers.append(LogprobValues(next(scores).tolist()))
         return answers
+
+
+def _runs(asked: Sequence[tuple[int, Probe]]) -> dict[int, list[int]]:
+    """By the place of its first question, the rows of each mean."""
+    runs: dict[int, list[int]] = {}
+    last, rows = None, list[int]()
+    for place, (row, probe) in enumerate(asked):
+        if isinstance(probe, HiddenMean):
+            if probe is not last:
+                rows = runs[place] = []
+            rows.append(row)
+        last = probe
+    return runs
+
+
+def _total(hidden: mx.array, rows: Sequence[int]) -> mx.array:
+    return mx.sum(_chosen(hidden, rows).astype(mx.float32), axis=0)
 
 
 def _ids(probe: Logprob | Logprobs) -> Sequence[int]:

@@ -2,7 +2,8 @@
 
 Draws are MLX operations in which every row has its own temperature, filters and random number (L1, L2, L6). A row's
 result depends on its own logits and parameters only. Rows are grouped by what they need: the largest logit; one running
-sum over the vocabulary; or the most likely tokens in order.
+sum over the vocabulary; or the most likely tokens in order. `last` [rows of logits] int32 is what each row computes,
+where that is still being drawn: the counts of its text do not have it yet.
 """
 
 import math
@@ -13,10 +14,12 @@ import mlx.core as mx
 import numpy as np
 
 from pie_mlx.backends import current_backend
-from pie_mlx.calls import AnyResult, Probe, SampledTokens, Sampler
+from pie_mlx.calls import AnyResult, HiddenMean, HiddenState, Probe, SampledTokens, Sampler
 from pie_mlx.engine.model.runner.batch import LogitsRequest, PackedMask, Reads, WorkResult
+from pie_mlx.engine.model.runner.penalties import penalized
 from pie_mlx.engine.model.runner.probing import Probing, drawn_logprobs
 from pie_mlx.engine.model.runner.randomness import uniform
+from pie_mlx.engine.model.runner.token_counts import TokenCounts
 from pie_mlx.errors import BatchFailedError
 from pie_mlx.metal.arrays import host_view, integers
 
@@ -26,12 +29,14 @@ CANDIDATES = 256
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """One token to draw from row `row` of the logits with the random number `uniform` in [0, 1)."""
+    """One token to draw from row `row` of the logits with the random number `uniform` in [0, 1); `counts` are those of
+    the text before it, for a sampler with penalties."""
 
     row: int
     sampler: Sampler
     uniform: float
     mask: PackedMask | None = None
+    counts: TokenCounts | None = None
 
 
 @dataclass(slots=True)
@@ -46,11 +51,14 @@ class Sampling:
     """The draws and probes of one step over `logits` [rows, vocabulary] float32 and, for hidden states, `hidden`
     [rows, width].
 
-    `reads` gives the row of each, context by context. Evaluate `outputs` together with the pool, then `collect`.
+    `reads` gives the row of each, context by context; `last` what each row computes, where that is still being drawn,
+    int32 [rows]. Evaluate `outputs` together with the pool, then `collect`.
     """
 
-    def __init__(self, logits: mx.array, reads: Reads, hidden: mx.array | None = None) -> None:
-        self._logits, self._reads = logits, reads
+    def __init__(
+        self, logits: mx.array, reads: Reads, hidden: mx.array | None = None, last: mx.array | None = None
+    ) -> None:
+        self._logits, self._reads, self._last_inputs = logits, reads, last
         self._tokens: list[int] = []
         self._last: list[int | None] = []
         self._logprobs: list[float] = []
@@ -71,7 +79,10 @@ class Sampling:
         self._scored = self._scores()
         self._probing = Probing(logits, asked, hidden) if asked else None
         # A sum is finite iff no entry is NaN or +inf; -inf alone is a masked vocabulary entry of the model.
-        self._sums = mx.sum(logits, axis=-1)
+        # Where only hidden states are read, the head is not computed.
+        reads_states = not self._tokens and all([isinstance(probe, HiddenState | HiddenMean) for _, probe in asked])
+        checked = logits if hidden is None or not reads_states else hidden.astype(mx.float32)
+        self._sums = mx.sum(checked, axis=-1)
         probes = () if self._probing is None else self._probing.outputs
         self.outputs = [self._sums, *self._graph, *[scores for _, scores in self._scored], *probes]
         """Everything that must be evaluated before `collect`."""
@@ -121,19 +132,20 @@ class Sampling:
             group = self._largest
         for draw in range(sampler.draws):
             number = 0.0 if group is self._largest else uniform(read.stream, read.counter, draw)
-            group.draws.append(Draw(row, sampler, number, read.mask))
+            group.draws.append(Draw(row, sampler, number, read.mask, read.counts))
             group.places.append(len(self._tokens))
             self._tokens.append(-1)
             self._logprobs.append(math.nan)
 
     def _build(self) -> list[mx.array]:
         graph: list[mx.array] = []
+        logits, last = self._logits, self._last_inputs
         if self._largest.draws:
-            graph.append(argmax(self._logits, self._largest.draws))
+            graph.append(argmax(logits, self._largest.draws, last))
         if self._whole.draws:
-            graph.append(from_whole_row(self._logits, self._whole.draws))
+            graph.append(from_whole_row(logits, self._whole.draws, last))
         if self._ordered.draws:
-            graph += from_most_likely(self._logits, self._ordered.draws, CANDIDATES)
+            graph += from_most_likely(logits, self._ordered.draws, CANDIDATES, last)
         return graph
 
     def _scores(self) -> list[tuple[Sequence[int], mx.array]]:
@@ -161,7 +173,7 @@ class Sampling:
         again = [index for index, sure in enumerate(host_view(certain).tolist()) if not sure]
         if again:
             draws = [self._ordered.draws[index] for index in again]
-            tokens, _ = from_most_likely(self._logits, draws, self._logits.shape[-1])
+            tokens, _ = from_most_likely(self._logits, draws, self._logits.shape[-1], self._last_inputs)
             places = [self._ordered.places[index] for index in again]
             self._place(places, tokens)
             if any(draw.sampler.scores for draw in draws):
@@ -201,17 +213,21 @@ def _column(values: Sequence[float]) -> mx.array:
     return mx.array(list(values), dtype=mx.float32)[:, None]
 
 
-def _rows(logits: mx.array, draws: Sequence[Draw]) -> mx.array:
-    """The drawn rows [draws, vocabulary], masked."""
+def _rows(logits: mx.array, draws: Sequence[Draw], last: mx.array | None) -> mx.array:
+    """The drawn rows [draws, vocabulary], penalised and masked."""
     wanted = [draw.row for draw in draws]
-    chosen = logits if wanted == list(range(logits.shape[0])) else logits[mx.array(wanted)]
-    return apply_masks(chosen, [draw.mask for draw in draws])
+    if wanted != list(range(logits.shape[0])):
+        rows = integers(wanted)
+        logits, last = logits[rows], None if last is None else last[rows]
+    if any([draw.counts is not None or draw.sampler.logit_bias for draw in draws]):
+        logits = penalized(logits, [draw.sampler for draw in draws], [draw.counts for draw in draws], last)
+    return apply_masks(logits, [draw.mask for draw in draws])
 
 
-def _mass(logits: mx.array, draws: Sequence[Draw]) -> mx.array:
+def _mass(logits: mx.array, draws: Sequence[Draw], last: mx.array | None) -> mx.array:
     """In proportion to the probabilities of each row, [draws, vocabulary]."""
     temperature = _column([draw.sampler.temperature for draw in draws])
-    return current_backend().likelihoods(_rows(logits, draws), temperature)
+    return current_backend().likelihoods(_rows(logits, draws, last), temperature)
 
 
 def _first_above(mass: mx.array, draws: Sequence[Draw]) -> mx.array:
@@ -227,27 +243,29 @@ def _first_above(mass: mx.array, draws: Sequence[Draw]) -> mx.array:
     return mx.where(mx.take_along_axis(mass, first, axis=-1) > 0, first, mx.argmax(mass, axis=-1, keepdims=True))
 
 
-def argmax(logits: mx.array, draws: Sequence[Draw]) -> mx.array:
+def argmax(logits: mx.array, draws: Sequence[Draw], last: mx.array | None = None) -> mx.array:
     """The largest logit of each drawn row, ties to the lowest id; [draws] uint32."""
-    return mx.argmax(_rows(logits, draws), axis=-1)
+    return mx.argmax(_rows(logits, draws, last), axis=-1)
 
 
-def from_whole_row(logits: mx.array, draws: Sequence[Draw]) -> mx.array:
+def from_whole_row(logits: mx.array, draws: Sequence[Draw], last: mx.array | None = None) -> mx.array:
     """Draws that need no order: the whole row, or what is likely enough against its maximum; [draws] uint32."""
-    mass = _mass(logits, draws)
+    mass = _mass(logits, draws, last)
     if any(draw.sampler.floor for draw in draws):
         floor = _column([draw.sampler.floor for draw in draws])
         mass = mx.where(mass >= floor * mx.max(mass, axis=-1, keepdims=True), mass, 0)
     return _first_above(mass, draws)[:, 0].astype(mx.uint32)
 
 
-def from_most_likely(logits: mx.array, draws: Sequence[Draw], candidates: int) -> tuple[mx.array, mx.array]:
+def from_most_likely(
+    logits: mx.array, draws: Sequence[Draw], candidates: int, last: mx.array | None = None
+) -> tuple[mx.array, mx.array]:
     """Draws filtered by rank or mass, seen among the `candidates` most likely tokens.
 
     Answers tokens [draws] uint32 and whether each is certain [draws] bool: false where the kept tokens may reach
     beyond the candidates, so that the row must be drawn again among more of them.
     """
-    mass = _mass(logits, draws)
+    mass = _mass(logits, draws, last)
     probabilities = mass / mx.sum(mass, axis=-1, keepdims=True)
     vocabulary = probabilities.shape[-1]
     count = min(candidates, vocabulary)
@@ -262,8 +280,8 @@ def from_most_likely(logits: mx.array, draws: Sequence[Draw], candidates: int) -
     keep = _kept(falling, draws)
     chosen = _first_above(mx.where(keep, falling, 0), draws)
     tokens = mx.take_along_axis(ids, mx.take_along_axis(order, chosen, axis=-1), axis=-1)[:, 0]
-    last = mx.take_along_axis(falling, mx.sum(keep, axis=-1, keepdims=True) - 1, axis=-1)
-    certain = last[:, 0] > falling[:, -1] if count < vocabulary else mx.ones(len(draws), dtype=mx.bool_)
+    least = mx.take_along_axis(falling, mx.sum(keep, axis=-1, keepdims=True) - 1, axis=-1)
+    certain = least[:, 0] > falling[:, -1] if count < vocabulary else mx.ones(len(draws), dtype=mx.bool_)
     return tokens.astype(mx.uint32), certain
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from pie_mlx.calls import Sampler
 from pie_mlx.engine.model.runner.batch import LogitsRequest, PackedMask
+from pie_mlx.engine.model.runner.token_counts import TokenCounts
 from pie_mlx.engine.speculation.drafting import DraftRow, behind
 
 
@@ -15,7 +16,8 @@ class Guess:
     """At most `most` guesses at what follows `inputs` behind the `held` tokens of a context.
 
     `read(count)` answers the last `count` of these. The guesses are drawn as the pass will draw: with `sampler`, its
-    random `stream` from `counter` on (L6), and under the masks of `first` and `fixed`; up to one of `stop_tokens`.
+    random `stream` from `counter` on (L6), penalised by the `counts` of its text (L7), and under the masks of `first`
+    and `fixed`; up to one of `stop_tokens`.
     """
 
     context: int
@@ -29,6 +31,7 @@ class Guess:
     first: DraftRow
     fixed: PackedMask | None = None
     stop_tokens: Collection[int] = ()
+    counts: TokenCounts | None = None
 
 
 class Guesses(NamedTuple):
@@ -53,8 +56,9 @@ class Writing:
         """What is drawn when the next `count` pending tokens are read: one token, behind the last of them."""
         if count < len(self.pending) or self.row is None:
             return ()
-        counter = self.guess.counter + len(self.tokens)
-        return (LogitsRequest(count - 1, self.guess.sampler, self.guess.stream, counter, self.row.mask),)
+        guess, counter = self.guess, self.guess.counter + len(self.tokens)
+        counts = guess.counts and guess.counts.after(self.tokens)
+        return (LogitsRequest(count - 1, guess.sampler, guess.stream, counter, self.row.mask, counts),)
 
     def take(self, count: int, drawn: Sequence[int], seconds: float) -> None:
         """`count` pending tokens were read, and a token was `drawn` if they were the last; its share are `seconds`."""

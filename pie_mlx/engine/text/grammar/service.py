@@ -29,6 +29,7 @@ from pie_mlx.engine.text.grammar.llguidance_engine import LlguidanceEngine
 from pie_mlx.engine.text.grammar.refusals import refuse_grammar, refuse_regex, refuse_schema, refuse_translation
 from pie_mlx.engine.text.grammar.takeable import check_takeable
 from pie_mlx.engine.text.grammar.thought import Thoughts
+from pie_mlx.engine.text.grammar.thought_limit import Limit, LimitedWalk
 from pie_mlx.engine.text.tokens.tokenizer import Tokenizer
 from pie_mlx.errors import GrammarError
 
@@ -80,6 +81,7 @@ class GrammarService:
         self._vocabulary_size = vocabulary_size
         self._stop_tokens = tuple(stop_tokens)
         self._tools = tools
+        self._marks = marks
         self.ahead = MasksAhead()
         self.thoughts = Thoughts(tokenizer.bytes_by_id.tokens, vocabulary_size, marks)
         self._deadline = Deadline(compile_seconds, _COMPILING_AT_ONCE)
@@ -146,12 +148,20 @@ class GrammarService:
                 walk = _compile_ebnf(source.text, source.root, engines.llguidance("user"))
             case "tools":
                 walk = self._tools.compile(source.schemas, engines) if self._tools else None
+            case "thought":
+                walk, stops = self._limited(source), ()
         if walk is None:
             return None
         first = Matcher(walk, stops, self._vocabulary_size, warnings)
         # All forks begin with this mask. Where not even a first token is allowed, it raises.
         first.packed_mask()
         return Compiled(first)
+
+    def _limited(self, source: GrammarSource) -> Walk:
+        if source.limit is None:
+            raise GrammarError("thought: no limit", hint="give the tokens that it may take, and its delimiters")
+        tokens = self._tokenizer.bytes_by_id.tokens
+        return LimitedWalk(Limit(source.limit, tokens, self._vocabulary_size, self._marks))
 
 
 def _translated(compile_: Callable[[], Walk], refuse: Callable[[str], GrammarError]) -> Walk:

@@ -26,9 +26,10 @@ ENDLESS = {"type": "json_schema", "json_schema": {"name": "flags", "strict": Tru
     [
         ({"stop": ""}, "stop"),
         ({"stop": ["a", ""]}, "stop[1]"),
-        ({"logit_bias": {"5": 3}}, "logit_bias"),
-        ({"frequency_penalty": 0.5}, "frequency_penalty"),
-        ({"presence_penalty": 0.5}, "presence_penalty"),
+        ({"logit_bias": {"5": 300}}, "logit_bias[...]"),
+        ({"frequency_penalty": 2.5}, "frequency_penalty"),
+        ({"presence_penalty": -3}, "presence_penalty"),
+        ({"extra_body": {"repetition_penalty": 0}}, "repetition_penalty"),
         ({"modalities": ["text", "audio"]}, "modalities"),
         ({"audio": {"voice": "ash", "format": "mp3"}}, "audio"),
         ({"temperature": 3}, "temperature"),
@@ -81,6 +82,15 @@ def test_hints_are_named_in_the_log_once(client, caplog):
         client.chat.completions.create(model=MODEL, messages=HELLO, max_tokens=1, prompt_cache_retention="24h")
     (entry,) = caplog.records
     assert entry.getMessage() == "left out, because they have no effect here: prompt_cache_retention"
+
+
+def test_penalties_and_biases_change_what_is_drawn(ask):  # L7
+    def drawn(**fields):
+        return ask(temperature=0, max_tokens=6, **fields).choices[0].message.content
+
+    assert drawn(logit_bias={"66": 100}) == 6 * drawn(logit_bias={"66": 100})[0]
+    assert len(set(drawn(logit_bias={"66": 100, "67": 99.5}, presence_penalty=1.0))) > 1
+    assert drawn(frequency_penalty=0, presence_penalty=0, logit_bias={}) == drawn()
 
 
 def test_a_top_k_or_limit_beyond_everything_is_none(ask):  # L1, G4
