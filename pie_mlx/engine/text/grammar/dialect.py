@@ -30,7 +30,7 @@ def dialect_of(source: str) -> Dialect:
 def prepare_lark(source: str, root: str = "") -> str:
     """A user's Lark with a rule `start`, which is `root` where that is named.
 
-    Raises GrammarError for references to tokens by number, a missing root, and schemas in it that no engine may be given.
+    Raises GrammarError for references to tokens by number, a missing root, and schemas that no engine may be given.
     """
     bare = _LARK_REGEX.sub(lambda match: " " * len(match[0]), _bare(source))
     found = _TOKEN_NUMBER.search(bare)
