@@ -13,7 +13,7 @@ AVOIDED = (
 )
 """Write the subject, or the field's word: `automatically` or `alone` for `by itself`, `no program` for `nobody`."""
 
-NOT_YET_PLAIN = {f"pie_mlx/engine/{room}" for room in ("schedule", "model/runner", "model/loading")}
+NOT_YET_PLAIN = {f"pie_mlx/engine/{room}" for room in ("schedule", "model/loading")}
 """Pages and rooms with such words. It may only shrink."""
 
 _AVOIDED = re.compile(rf"\b({'|'.join(AVOIDED)})\b", re.IGNORECASE)
