@@ -9,6 +9,7 @@ from pie_mlx.calls import (
     Entropy,
     EntropyValue,
     ForwardReply,
+    HiddenMean,
     HiddenState,
     HiddenStateValues,
     Logits,
@@ -48,6 +49,7 @@ _KINDS: dict[type[Probe], str] = {
     Logprobs: "logprobs",
     Entropy: "entropy",
     HiddenState: "hidden_state",
+    HiddenMean: "hidden_state",
 }
 
 Handle = SampleHandle | ProbeHandle

@@ -18,10 +18,13 @@ from pie_mlx.calls import (
     Sampler,
     Slot,
 )
-from pie_mlx.engine.kv import WorkingToken
+from pie_mlx.engine.handlers.forward.text_readings import counted, mean_requests
+from pie_mlx.engine.kv import PageStore, WorkingToken
 from pie_mlx.engine.kv.masks import canonical_row, is_empty, row_runs
 from pie_mlx.engine.kv.pages.working_token import check_tokens
+from pie_mlx.engine.model.runner.batch import LogitsRequest, PackedMask
 from pie_mlx.engine.model.step import AdapterUse
+from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.errors import ContextLengthError, InvalidArgumentError, InvalidTypeError, SpeculationError
 
 LONG_REQUEST = 16_384
@@ -130,6 +133,42 @@ def read_request(call: Forward, length: int, model: ModelInfo, use: AdapterUse) 
     inputs += [WorkingToken(*own, *use) for own in zip(call.tokens, positions, rows, strict=True)]
     own_plain = call.attention_masks is None and positions == list(range(first_slot, first_slot + len(positions)))
     return ForwardRequest(inputs, own_start, len(inputs) if own_plain else own_start)
+
+
+def requests(
+    store: PageStore,
+    context: LiveContext,
+    call: Forward,
+    request: ForwardRequest,
+    mask: PackedMask | None,
+    claimed: int,
+) -> list[LogitsRequest]:
+    """What to read, with random streams: the counter is the tokens drawn so far plus the rank in this pass (L6).
+    The mean of hidden states is one request for each input that it is of.
+
+    Raises InvalidArgumentError for a sampler that counts from a slot behind its row.
+    """
+    if reads_mean(call):
+        return mean_requests(call.slots[0].index, len(call.tokens))
+    reads: list[LogitsRequest] = []
+    counter = context.sampled + claimed
+    for slot in call.slots:
+        if isinstance(slot.read, Sampler):
+            stream = context.stream if slot.read.seed is None else slot.read.seed
+            counts = None
+            if slot.read.counts_tokens:
+                text = [one.token for one in request.inputs[: request.own_start + slot.index + 1]]
+                counts = counted(store, context, text, slot.read.since or 0)
+            reads.append(LogitsRequest(slot.index, slot.read, stream, counter, mask, counts))
+            counter += 1
+        else:
+            reads.append(LogitsRequest(slot.index, slot.read))
+    return reads
+
+
+def reads_mean(call: Forward) -> bool:
+    """Whether a pass reads the mean of its hidden states, and nothing else."""
+    return len(call.slots) == 1 and isinstance(call.slots[0].read, HiddenMean)
 
 
 def _positions(call: Forward, first_slot: int, maximum: int) -> list[int]:

@@ -22,9 +22,11 @@ from pie_mlx.engine.handlers.forward.forward_request import (
     check_plans,
     is_long,
     read_request,
+    reads_mean,
+    requests,
 )
-from pie_mlx.engine.handlers.forward.logits_requests import mean_of, reads_mean, requests
 from pie_mlx.engine.handlers.forward.speculating import DraftedPass, plan_drafts
+from pie_mlx.engine.handlers.forward.text_readings import mean_of
 from pie_mlx.engine.hosting.process import Process
 from pie_mlx.engine.kv import PageStore, WorkingToken
 from pie_mlx.engine.market import Horizon, declared_horizon
