@@ -32,10 +32,9 @@ Constraints = Schema | Constraint | Grammar | Sequence[Schema | Constraint | Gra
 
 
 class Generator:
-    """Generates on a context, from `Context.generate()`; an async iterator of steps.
+    """Generates on a context, from `Context.generate()`; an async iterator of steps. It keeps its context alive.
 
-    Each step takes the context's whole buffer as input, draws one token and puts it into the buffer. It keeps its
-    context alive.
+    Each step takes the context's whole buffer as input, draws one token and puts it into the buffer.
     """
 
     def __init__(
@@ -57,9 +56,7 @@ class Generator:
         auto_flush: bool,
     ) -> None:
         handle.check()
-        self._handle = handle
-        self._pending = pending
-        self._sampler = single_draw(sampler)
+        self._handle, self._pending, self._sampler = handle, pending, single_draw(sampler)
         self._max_tokens = token_limit("max_tokens", max_tokens)
         self._horizon = token_limit("horizon", horizon)
         self._rebid_each_step = rebid_each_step
@@ -73,8 +70,7 @@ class Generator:
         self._counts_from_here = sampler.counts_tokens and sampler.since is None
         self._score = 0.0
         self._ended: FinishReason | None = None
-        self._step_waits = False
-        self._step_runs = False
+        self._step_waits = self._step_runs = False
         before = pending.snapshot()
         if auto_flush:
             pending.render(Turn("cue"))

@@ -9,14 +9,14 @@ from pie_mlx.engine.schedule.admission import (
     request_launch,
 )
 from pie_mlx.engine.schedule.base import Order, Policy
-from pie_mlx.engine.schedule.bound import longest_wait_ticks
+from pie_mlx.engine.schedule.batching import paced
 from pie_mlx.engine.schedule.fcfs import FirstComePolicy
 from pie_mlx.engine.schedule.firing import FireNow, FiringState, WaitSeconds, is_stalled, when_to_fire
 from pie_mlx.engine.schedule.market import MarketPolicy
-from pie_mlx.engine.schedule.pace import paced
 from pie_mlx.engine.schedule.plan import Chunk, Plan, Suspension, Wait
 from pie_mlx.engine.schedule.priority import PriorityPolicy
 from pie_mlx.engine.schedule.reason import Reason, ReasonKind
+from pie_mlx.engine.schedule.turnover import longest_wait_ticks
 from pie_mlx.engine.schedule.view import ContextView, Limits, PassView, RequestView, SharedRun, View
 from pie_mlx.errors import InvalidArgumentError
 

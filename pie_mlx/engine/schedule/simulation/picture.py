@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from pie_mlx.engine.market import Account
-from pie_mlx.engine.schedule.pace import paced
+from pie_mlx.engine.schedule.batching import paced
 from pie_mlx.engine.schedule.simulation.pages import Run, SimulatedPool
 from pie_mlx.engine.schedule.simulation.thread import Thread
 from pie_mlx.engine.schedule.turnover import GROWTH_TICKS
