@@ -20,11 +20,11 @@ sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", *sys.argv[1:]]))
 """
 
 EMULATED = (
-    "tests/metal/test_engine.py::test_greedy_tokens_are_those_of_mlx_operations[llama]",
-    "tests/metal/test_engine.py::test_the_engine_runs_on_the_emulator",
-    "tests/metal/test_kernel_pool.py",
-    "tests/metal/test_faults.py::test_a_pool_goes_on_where_it_lies",
-    "tests/metal/test_pool.py",
+    "tests/metal/behaviour/test_engine.py::test_greedy_tokens_are_those_of_mlx_operations[llama]",
+    "tests/metal/behaviour/test_engine.py::test_the_engine_runs_on_the_emulator",
+    "tests/metal/page_pool/test_kernel_pool.py",
+    "tests/metal/behaviour/test_faults.py::test_a_pool_goes_on_where_it_lies",
+    "tests/metal/page_pool/test_pool.py",
 )
 
 

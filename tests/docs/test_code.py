@@ -11,7 +11,7 @@ from tests.docs.pages import ROOT, WRITTEN, languages, name, python_blocks
 ELSEWHERE = {
     "docs/guide/adapters.md": "tests/engine/adapters/test_guide.py",
     "docs/guide/serving.md": "tests/server/test_guide.py",
-    "docs/guide/speculation.md": "tests/engine/drafting/test_guide.py",
+    "docs/guide/speculation.md": "tests/engine/speculation/drafting/test_guide.py",
     "docs/guide/text.md": "tests/engine/text/test_guide.py",
 }
 """Pages whose code other tests run."""

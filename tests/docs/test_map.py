@@ -1,4 +1,4 @@
-"""The map names every file that a launch and a request pass through; `tests/engine/test_decode_step.py` a step's."""
+"""The map names every file of a launch and of a request; `test_decode_step.py` compares those of a step."""
 
 import asyncio
 import json

@@ -13,7 +13,7 @@ import pytest
 from pie_mlx.backends.cpu.pool import CpuPool
 from pie_mlx.backends.cpu.storage import HeadMajor
 from pie_mlx.metal import KvPool, LayerShape
-from tests.metal.test_pool import (
+from tests.metal.page_pool.test_pool import (
     test_a_span_is_the_same_slots_without_a_gather,
     test_copies_happen_in_order,
     test_gathered_pages_hold_what_was_written,

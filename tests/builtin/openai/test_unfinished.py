@@ -5,7 +5,7 @@ import json
 import pytest
 
 from pie_mlx.engine.text.tools.tool_families import BY_STYLE
-from tests.engine.text.test_tool_calls import SEVERAL, WRITTEN
+from tests.engine.text.tools.test_tool_calls import SEVERAL, WRITTEN
 
 DELIMITED = [style for style, family in BY_STYLE.items() if family.openings and not WRITTEN[style].startswith("{")]
 

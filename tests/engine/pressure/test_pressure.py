@@ -15,9 +15,9 @@ from pie_mlx.engine.pressure.keeper import STEP_READINGS
 from pie_mlx.engine.scheduler import tick_view
 from pie_mlx.events import ContextRestored, ContextSuspended, MemoryChanged, PagesSpilled, TickCompleted, WaitChanged
 from pie_mlx.sdk import Context
+from tests.engine.behaviour.test_market import events_of, hold
+from tests.engine.paging.spill.test_spill import FREE
 from tests.engine.running import Running, number_of, running
-from tests.engine.test_market import events_of, hold
-from tests.engine.test_spill import FREE
 
 MIB = 1 << 20
 NORMAL, WARNING, CRITICAL = (MemoryReading(1000 * MIB, available * MIB) for available in (500, 50, 10))

@@ -8,8 +8,8 @@ from pie_mlx.calls import ChatState, Turn
 from pie_mlx.engine.text.conversation.chats import MOST_KEPT, Chats
 from pie_mlx.engine.text.steps import all_steps
 from pie_mlx.errors import InvalidArgumentError
+from tests.engine.text import chat_templates
 
-from . import templates
 from .conftest import Factory
 
 CHAT = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
@@ -21,7 +21,7 @@ LLAMA = (
     + CHAT
     + CUE
 )
-COUNTED = "{{ strftime_now('%Y-%m-%d') + '\n' }}" + templates.COUNTS_TURNS
+COUNTED = "{{ strftime_now('%Y-%m-%d') + '\n' }}" + chat_templates.COUNTS_TURNS
 
 
 class Clock:

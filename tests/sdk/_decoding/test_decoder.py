@@ -14,7 +14,7 @@ from pie_mlx.sdk._context.handle import ContextHandle
 from pie_mlx.sdk._context.pending import PendingBuffer
 from pie_mlx.sdk._decoding.markers import first_marker
 from pie_mlx.sdk.detokenizer import Detokenizer
-from tests.engine.text import templates, tool_templates
+from tests.engine.text import chat_templates, tool_templates
 from tests.engine.text.conftest import PLAIN, SPECIAL, byte_level
 from tests.sdk.speaking import cuts, events, shown, speaking_model
 
@@ -33,12 +33,12 @@ def made(
 
 @pytest.fixture(scope="module")
 def hermes() -> Model:
-    return made(templates.HERMES)
+    return made(chat_templates.HERMES)
 
 
 @pytest.fixture(scope="module")
 def harmony() -> Model:
-    return made(templates.HARMONY, templates.HARMONY_SPECIAL, end="<|return|>")
+    return made(chat_templates.HARMONY, chat_templates.HARMONY_SPECIAL, end="<|return|>")
 
 
 def ids(model: Model, text: str) -> list[int]:
@@ -86,7 +86,7 @@ def test_a_call_may_follow_a_cue_that_opened_the_reasoning(hermes: Model) -> Non
     formats = msgspec.structs.replace(
         hermes.info.formats, reasoning=ReasoningFormat("<think>", "</think>", opened_by_cue=True)
     )
-    model = made(templates.HERMES, formats=formats)
+    model = made(chat_templates.HERMES, formats=formats)
     thinks = ids(model, f"Or a <tool_call>?</think>b{CALL}<|im_end|>")
     calls = ids(model, f"\n{CALL}b<|im_end|>")
     for cut in (lambda tokens: [tokens], one_by_one):
@@ -226,7 +226,7 @@ def test_markers_may_be_several_ordinary_tokens() -> None:  # D6
 
 
 def test_a_cue_that_opens_the_block_starts_inside_it() -> None:  # D6
-    model = made(templates.CUE_OPENS_THINKING)
+    model = made(chat_templates.CUE_OPENS_THINKING)
     decoder = reasoning.Decoder(model)
     assert decoder.feed(ids(model, "x")[:1]) == reasoning.Start()
     assert events(decoder, [ids(model, "y</think>z<|im_end|>")])[-1] == reasoning.End("xy")
@@ -319,7 +319,7 @@ def test_a_detokenizer_gives_text_as_soon_as_it_is_whole() -> None:  # D5
 
 
 def test_the_end_of_a_turn_that_waits_for_what_follows_goes_before_raw_tokens() -> None:  # D1
-    model = made(tool_templates.HARMONY, templates.HARMONY_SPECIAL, end="<|call|>")
+    model = made(tool_templates.HARMONY, chat_templates.HARMONY_SPECIAL, end="<|call|>")
     pending = PendingBuffer(ContextHandle(model, ContextState(0)), PendingInput())
     pending.render(Turn("seal"))
     pending.append(ids(model, "Well."))
@@ -328,7 +328,7 @@ def test_the_end_of_a_turn_that_waits_for_what_follows_goes_before_raw_tokens() 
 
 
 def test_the_end_of_a_turn_that_waits_for_what_follows_goes_before_a_pass_by_hand() -> None:  # F1, D1
-    model = made(templates.MISTRAL, templates.MISTRAL_SPECIAL, end="</s>")
+    model = made(chat_templates.MISTRAL, chat_templates.MISTRAL_SPECIAL, end="</s>")
     pending = PendingBuffer(ContextHandle(model, ContextState(0)), PendingInput())
     pending.render(Turn("user", "Hi"))
     pending.end_turn()  # as Context.forward does

@@ -5,13 +5,13 @@ import json
 import pytest
 
 from pie_mlx.sdk import Model, chat, tools
-from tests.engine.text import templates, tool_templates
-from tests.engine.text.test_tool_calls import CALL, SCHEMA, SEVERAL, WRITTEN
+from tests.engine.text import chat_templates, tool_templates
+from tests.engine.text.tools.test_tool_calls import CALL, SCHEMA, SEVERAL, WRITTEN
 from tests.sdk._decoding.test_decoder import ids, made, one_by_one
 from tests.sdk.speaking import cuts, events
 
 TEMPLATES = {
-    "hermes": (templates.HERMES, ()),
+    "hermes": (chat_templates.HERMES, ()),
     "function_tags": (tool_templates.FUNCTION_TAGS, ()),
     "key_value_tags": (tool_templates.KEY_VALUE_TAGS, ()),
     "invoke_tags": (tool_templates.INVOKE_TAGS, ()),
@@ -21,7 +21,7 @@ TEMPLATES = {
     "gemma": (tool_templates.GEMMA, ("<|tool_call>", "<tool_call|>", '<|"|>')),
     "python_block": (tool_templates.PYTHON_BLOCK, ("<|tool_call_start|>", "<|tool_call_end|>")),
     "llama": (tool_templates.LLAMA, ("<|python_tag|>",)),
-    "harmony": (tool_templates.HARMONY, templates.HARMONY_SPECIAL),
+    "harmony": (tool_templates.HARMONY, chat_templates.HARMONY_SPECIAL),
 }
 WHOLE_REPLY = {"llama", "harmony"}
 EXPECTED = tools.Call(CALL.name, CALL.arguments)
@@ -71,7 +71,7 @@ def test_an_answer_in_json_is_text() -> None:  # D4
 
 
 def test_values_other_than_text_are_written_as_json() -> None:  # D7
-    model = made(templates.HERMES)
+    model = made(chat_templates.HERMES)
     value = {"temperature": 21, "sky": ["clear"]}
     written = model.tokenizer().decode(tools.answer_prefix(model, "weather", value))
     assert json.loads(written.partition("<tool_response>\n")[2].partition("\n</tool_response>")[0]) == value
@@ -79,14 +79,14 @@ def test_values_other_than_text_are_written_as_json() -> None:  # D7
 
 
 def test_a_text_is_searched_for_its_first_call() -> None:  # D7
-    model = made(templates.HERMES)
+    model = made(chat_templates.HERMES)
     assert tools.parse_call(model, f"Let me see: {WRITTEN['hermes']}", [SCHEMA]) == (CALL.name, CALL.arguments)
     assert tools.parse_call(model, "no call") is None
 
 
 @pytest.mark.parametrize("value", [r'"\ud800"', "NaN"])
 def test_a_call_that_no_json_text_can_hold_is_text(value: str) -> None:  # D2, D4
-    model = made(templates.HERMES)
+    model = made(chat_templates.HERMES)
     said = WRITTEN["hermes"].replace("3", value)
     tokens = reply("hermes", model, said)
     assert events(tools.Decoder(model), [tokens]) == [tools.Start()]

@@ -28,7 +28,7 @@ from pie_mlx.sdk.sync import (
     session,
     zo,
 )
-from tests.engine.text import templates
+from tests.engine.text import chat_templates
 from tests.sdk._decoding.test_decoder import ids, made
 from tests.sdk.toy_host import ToyHost
 
@@ -134,13 +134,13 @@ def test_asking_for_the_tokens_loses_no_event(model: Model) -> None:  # Y1
 
 
 def test_text_of_several_turns_is_that_of_all_turns() -> None:  # Y1
-    model = made(templates.HERMES)
+    model = made(chat_templates.HERMES)
     tokens = _Tokens(ids(model, "a<|im_end|>b<|im_end|>c"))
     assert EventStream(tokens, Decoder(model)).text() == "abc"  # type: ignore[arg-type]
 
 
 def test_text_of_tokens_of_several_turns_is_that_of_all_turns(monkeypatch: pytest.MonkeyPatch) -> None:  # Y1
-    model = made(templates.HERMES)
+    model = made(chat_templates.HERMES)
     stream = TokenStream(None, model)  # type: ignore[arg-type]
     monkeypatch.setattr(stream, "tokens", lambda: ids(model, "a<|im_end|>b<|im_end|>c"))
     assert stream.text() == "abc"
@@ -322,7 +322,7 @@ async def test_inside_an_event_loop_it_is_refused(model: Model) -> None:
 
 
 def test_one_decoder_gives_all_events_in_order() -> None:  # Y1
-    model = made(templates.HERMES)
+    model = made(chat_templates.HERMES)
     tokens = ids(model, f"<think>hm</think>Hi {CALL}!<|im_end|>")
     whole = Decoder(model, reasoning=True, tool_use=True).feed(tokens)
     assert whole == [
@@ -338,7 +338,7 @@ def test_one_decoder_gives_all_events_in_order() -> None:  # Y1
 
 
 def test_each_thought_is_told_by_itself() -> None:  # Y1, D6
-    model = made(templates.HERMES)
+    model = made(chat_templates.HERMES)
     events = Decoder(model, reasoning=True).feed(ids(model, "<think>one</think>a<think>two</think>b<|im_end|>"))
     assert [event for event in events if isinstance(event, Event.ThinkingDone)] == [
         Event.ThinkingDone("one"),

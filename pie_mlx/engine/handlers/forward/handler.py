@@ -152,8 +152,7 @@ def _check_room(services: Services, context: LiveContext, call: calls.Forward) -
 
 
 def _may_go_on(services: Services, call: calls.Forward, matchers: Sequence[Matcher]) -> bool:
-    """Whether steps may follow the pass at once: pages are reserved automatically, grammars move on, and a failed step
-    leaves no state."""
+    """Whether steps may follow the pass: it reserves pages, advances grammars, and a failed step leaves no state."""
     moves = call.advance_slot is not None or not matchers
     return call.reserve and moves and not services.runner.model.recurrent
 

@@ -1,0 +1,45 @@
+"""What the planner is shown of the engine."""
+
+import asyncio
+
+from pie_mlx.engine.schedule import Limits
+from pie_mlx.engine.scheduler.tick_view import tick_view
+from pie_mlx.sdk import Context
+from tests.engine.running import number_of, running
+from tests.engine.scheduler.test_patience import occupy_device
+
+LIMITS = Limits(max_batch_contexts=1)
+
+
+async def test_a_context_that_is_being_restored_keeps_its_place() -> None:  # Q2
+    with running(total_pages=16, max_batch_contexts=1) as engine:
+        services = engine.core.services
+        on_device, early, late = contexts = [Context(engine.model).append(engine.prompt(20, seed)) for seed in range(3)]
+        for context in contexts:
+            await context.flush()
+            context.append(engine.prompt(3))
+
+        async def arrivals_while_early_is_restored() -> dict[int, int]:
+            state, store = services.queue._state, services.store
+            services.queue._restorer.suspend(state.contexts[number_of(early)])
+            everything = store.pool.available()
+            store.working.reserve(number_of(late), everything)
+            store.working.release(number_of(late), everything)
+            services.queue._restorer.begin(state.contexts[number_of(early)])
+            assert number_of(early) in state.restorations
+            view = tick_view(state, services.accounting, lambda _: LIMITS)
+            return {item.context: item.arrival for item in view.contexts}
+
+        device_is_free = occupy_device(engine)
+        try:
+            flushes: list[asyncio.Task[None]] = []
+            for context in (on_device, early, late):
+                flushes.append(asyncio.create_task(context.flush()))
+                while len(services.queue._state.passes) < len(flushes):  # noqa: ASYNC110 - calls tell nobody they are here
+                    await asyncio.sleep(0)
+            looking = asyncio.run_coroutine_threadsafe(arrivals_while_early_is_restored(), engine.core.loop)
+            arrivals = await asyncio.wrap_future(looking)
+        finally:
+            device_is_free.set()
+        await asyncio.gather(*flushes)
+    assert arrivals[number_of(early)] < arrivals[number_of(late)]
