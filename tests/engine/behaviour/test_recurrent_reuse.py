@@ -74,3 +74,18 @@ async def test_forgotten_states_are_computed_again(engine: Running) -> None:
     found, attached = await alone(engine, prompt(1, 200))
     assert attached == 0
     assert alike(found, expected)
+
+
+async def test_a_prompt_at_positions_of_its_own_is_computed_whole(engine: Running) -> None:
+    expected, _ = await alone(engine, prompt(1, 150))
+    tokens = prompt(1, 150)
+    with Context(engine.model) as context:
+        await context.append(tokens[:80]).flush()
+        forward = context.forward().input_at(tokens[80:], range(80, 150))
+        probe = forward.probe(69, Logits())
+        assert alike(np.frombuffer((await forward.execute()).logits(probe) or b"", np.float32), expected)
+        assert context.seq_len == 150
+        gaps = context.forward().input_at(prompt(2, 100), range(200, 400, 2))
+        probe = gaps.probe(99, Logits())
+        assert (await gaps.execute()).logits(probe)
+        assert context.seq_len == 250

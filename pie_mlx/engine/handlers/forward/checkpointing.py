@@ -41,7 +41,7 @@ async def compute_to_checkpoints(
     cached already: there another prompt parted from this one, and the next may do so.
     """
     working, done = services.store.working, 0
-    limit = min((read.index for read in reads), default=len(inputs))
+    limit = min([len(inputs), *(read.index for read in reads)])
     cached = working.tokens_to_fill(context.id, len(working.cached_keys(context.id, inputs, limit)))
     for end in sorted({cached, working.tokens_to_last_page(context.id, limit)}):
         if end - done < FEWEST_TOKENS:
