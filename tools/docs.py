@@ -105,7 +105,7 @@ def _verb(command: click.Command, context: click.Context, common: set[str]) -> I
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             inner = command.get_command(context, name)
-            if inner is not None:
+            if inner is not None and not inner.hidden:
                 yield from _verb(inner, click.Context(inner, context, name), common)
 
 

@@ -1,5 +1,6 @@
 """`pie model`"""
 
+import copy
 import json
 import os
 import sys
@@ -227,8 +228,10 @@ def _print_rows(
 
 
 command.add_command(download)
-command.add_command(download, "pull")
-command.add_command(remove, "rm")
+for _habit, _verb in {"pull": download, "rm": remove}.items():  # what users of other tools type; help names one of each
+    _known = copy.copy(_verb)
+    _known.hidden = True
+    command.add_command(_known, _habit)
 
 
 def _memory_bytes() -> int:
