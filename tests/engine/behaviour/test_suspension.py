@@ -108,10 +108,12 @@ async def test_a_newcomer_takes_no_pages_before_a_pass_whose_context_was_suspend
         device_is_free = occupy_device(engine)
         try:
             flushes: list[asyncio.Task[None]] = []
-            for context in (on_device, early):
-                flushes.append(asyncio.create_task(context.flush()))
-                while len(queue._state.passes) < len(flushes):  # noqa: ASYNC110 - calls tell nobody they are here
-                    await asyncio.sleep(0)
+            flushes.append(asyncio.create_task(on_device.flush()))
+            while not any(item.in_batch for item in list(queue._state.passes.values())):  # noqa: ASYNC110
+                await asyncio.sleep(0)
+            flushes.append(asyncio.create_task(early.flush()))
+            while len(queue._state.passes) < 2:  # noqa: ASYNC110 - a call of another loop
+                await asyncio.sleep(0)
             asked = asyncio.run_coroutine_threadsafe(ask_while_early_is_suspended(), engine.core.loop)
             spare_pages, granted, asking = await asyncio.wrap_future(asked)
         finally:
