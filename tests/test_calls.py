@@ -25,6 +25,8 @@ def example(kind: typing.Any) -> typing.Any:
         return [example(arguments[0])]
     if origin is tuple:
         return tuple(example(argument) for argument in arguments)
+    if origin is dict:
+        return {example(arguments[0]): example(arguments[1])}
     if arguments:
         return example(next(argument for argument in arguments if argument is not type(None)))
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):

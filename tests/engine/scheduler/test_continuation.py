@@ -346,7 +346,7 @@ async def test_pages_others_may_wait_for_are_committed_before_the_text_goes_on(
 ) -> None:  # K5
     monkeypatch.setattr("pie_mlx.engine.model.runner.pipeline.LONGEST_SECONDS", 60.0)
     size = engine.store.page_size
-    for prompt, follows in ((engine.prompt(size + 1, 12), False), (engine.prompt(size - 1, 13), True)):
+    for prompt, follows in ((engine.prompt(size + 1, 912), False), (engine.prompt(size - 1, 913), True)):
         while engine.used_pages():  # noqa: ASYNC110 - a context that is released now would end the steps that follow
             await asyncio.sleep(0)
         first = len(engine.events)
