@@ -109,10 +109,11 @@ async def test_a_newcomer_takes_no_pages_before_a_pass_whose_context_was_suspend
         try:
             flushes: list[asyncio.Task[None]] = []
             flushes.append(asyncio.create_task(on_device.flush()))
-            while not any(item.in_batch for item in list(queue._state.passes.values())):  # noqa: ASYNC110
+            passes = queue._state.passes
+            while not any(item.in_batch for item in list(passes.values())):  # noqa: ASYNC110 - a call of another loop
                 await asyncio.sleep(0)
             flushes.append(asyncio.create_task(early.flush()))
-            while len(queue._state.passes) < 2:  # noqa: ASYNC110 - a call of another loop
+            while len(passes) < 2:  # noqa: ASYNC110
                 await asyncio.sleep(0)
             asked = asyncio.run_coroutine_threadsafe(ask_while_early_is_suspended(), engine.core.loop)
             spare_pages, granted, asking = await asyncio.wrap_future(asked)
