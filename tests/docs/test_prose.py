@@ -13,9 +13,6 @@ AVOIDED = (
 )
 """Write the subject, or the field's word: `automatically` or `alone` for `by itself`, `no program` for `nobody`."""
 
-NOT_YET_PLAIN = {f"pie_mlx/engine/{room}" for room in ("schedule", "model/loading")}
-"""Pages and rooms with such words. It may only shrink."""
-
 _AVOIDED = re.compile(rf"\b({'|'.join(AVOIDED)})\b", re.IGNORECASE)
 TEXTS = sorted([*PAGES, ROOT / "CHANGELOG.md"])
 PACKAGE = ROOT / "pie_mlx"
@@ -45,17 +42,11 @@ def found_in_room(room):
     )
 
 
-@pytest.mark.parametrize("page", [page for page in TEXTS if name(page) not in NOT_YET_PLAIN], ids=name)
+@pytest.mark.parametrize("page", TEXTS, ids=name)
 def test_a_page_is_written_plainly(page):
     assert sorted(found_in_page(page)) == []
 
 
-@pytest.mark.parametrize("room", [room for room in ROOMS if name(room) not in NOT_YET_PLAIN], ids=name)
+@pytest.mark.parametrize("room", ROOMS, ids=name)
 def test_comments_and_docstrings_of_a_room_are_written_plainly(room):
     assert found_in_room(room) == []
-
-
-@pytest.mark.parametrize("listed", sorted(NOT_YET_PLAIN))
-def test_a_page_or_room_that_became_plain_is_taken_off_the_list(listed):
-    path = ROOT / listed
-    assert found_in_page(path) if path.suffix == ".md" else found_in_room(path), f"{listed} is plain now"

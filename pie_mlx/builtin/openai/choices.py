@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from decoding import Decoded, EntryBuffer, logprob_entry
 from inferlet import Context, Distribution, GrammarConstraint, Sampler, brle, chat
 from msgspec.structs import replace
-from wire import Refusal
+from wire import END_OF_STREAM, Refusal, forward
 
 OPENING_TOKENS = 16
 """Tokens of the longest beginning of a tool call."""
@@ -247,31 +247,22 @@ async def merged(streams: list[AsyncIterator[Piece]]) -> AsyncIterator[Piece]:
                 yield piece
         return
     queue = asyncio.Queue(len(streams))
-    tasks = [asyncio.create_task(_forward(stream, queue)) for stream in streams]
+    tasks = [asyncio.create_task(forward(stream, queue)) for stream in streams]
     try:
         left = len(tasks)
         while left:
             piece = await queue.get()
             if isinstance(piece, Exception):
                 raise piece
-            left -= piece is None
-            if piece is not None:
+            if piece is END_OF_STREAM:
+                left -= 1
+            else:
                 yield piece
     finally:
         for task in tasks:
             task.cancel()
         # Wait until every reply has ended: nothing else holds these tasks.
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-async def _forward(stream, queue):
-    try:
-        async with aclosing(stream):
-            async for piece in stream:
-                await queue.put(piece)
-        await queue.put(None)
-    except Exception as error:
-        await queue.put(error)
 
 
 class Alternatives:

@@ -220,7 +220,7 @@ MOST_REPORTED = 1024
 """Characters of a header, and different ones in the log."""
 SILENT_SECONDS = 5.0
 """A stream says something at least this often: clients and proxies end connections that are silent for long."""
-_END = object()
+END_OF_STREAM = object()
 _encode = msgspec.json.Encoder().encode
 _log = logging.getLogger("pie.api")
 _reported = set()
@@ -287,18 +287,20 @@ async def _stream(costs, pieces, form, pause=partial(asyncio.sleep, SILENT_SECON
     yield form.encode(form.closing(costs)) + form.END
 
 
+async def forward(pieces, queue):
+    """Put the parts into a queue, and then END_OF_STREAM or the error that ended them."""
+    try:
+        async with aclosing(pieces):
+            async for piece in pieces:
+                await queue.put(piece)
+        await queue.put(END_OF_STREAM)
+    except Exception as error:
+        await queue.put(error)
+
+
 async def _spoken(pieces, pause):
     """The parts, and None after each pause without one."""
     queue, is_silent = asyncio.Queue(1), True
-
-    async def forward():
-        try:
-            async with aclosing(pieces):
-                async for piece in pieces:
-                    await queue.put(piece)
-            await queue.put(_END)
-        except Exception as error:
-            await queue.put(error)
 
     async def tick():
         nonlocal is_silent
@@ -308,9 +310,9 @@ async def _spoken(pieces, pause):
                 await queue.put(None)
             is_silent = True
 
-    tasks = [asyncio.create_task(forward()), asyncio.create_task(tick())]
+    tasks = [asyncio.create_task(forward(pieces, queue)), asyncio.create_task(tick())]
     try:
-        while (piece := await queue.get()) is not _END:
+        while (piece := await queue.get()) is not END_OF_STREAM:
             if isinstance(piece, Exception):
                 raise piece
             is_silent = piece is None

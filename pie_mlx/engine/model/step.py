@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import mlx.core as mx
 
+from pie_mlx.metal.arrays import integers
+
 AdapterUse = tuple[int, int, int]
 """An adapter, its version and a noise seed; adapter 0 is none, seed 0 no noise."""
 
@@ -42,3 +44,17 @@ class StepInput:
     logit_rows: Sequence[int]
     adapters: Sequence[AdapterUse] | None = None
     row_tokens: int = 1
+
+    def arranged(self, rows: Sequence[int], segments: Sequence[Segment], *, row_tokens: int = 1) -> "StepInput":
+        """The step of these `rows` in this order, which are `segments`, with the logits asked of them."""
+        place = {row: index for index, row in enumerate(rows)}
+        tokens, adapters = self.tokens, self.adapters
+        return StepInput(
+            tokens=tokens[integers(rows)] if isinstance(tokens, mx.array) else [tokens[row] for row in rows],
+            positions=[self.positions[row] for row in rows],
+            slots=[self.slots[row] for row in rows],
+            segments=segments,
+            logit_rows=[place[row] for row in self.logit_rows if row in place],
+            adapters=None if adapters is None else [adapters[row] for row in rows],
+            row_tokens=row_tokens,
+        )

@@ -141,7 +141,7 @@ class _Allocator:
             self.result.restores.append(context.context)
 
     def _evict_for(self, context: ContextView, pages: int) -> bool:
-        """Suspends victims in order until `pages` fit, or nobody when all of them would not suffice (Q4.4)."""
+        """Suspends victims in order until `pages` fit, or none when all of them would not suffice (Q4.4)."""
         if not context.resident:
             self.pages.hold(context)
         wanted = pages + self._headroom(context)

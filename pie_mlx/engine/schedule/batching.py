@@ -15,10 +15,10 @@ SHORTEST_PIECES = 32
 
 
 def paced(limits: Limits, passes: Sequence[PassView], prefill_tokens_per_second: float | None) -> Limits:
-    """The limits of a batch of `passes`: whoever decodes waits for pieces of prompts `decode_stall_seconds` at most.
+    """The limits of a batch of `passes`: decoding waits for pieces of prompts `decode_stall_seconds` at most.
 
     The pieces of all prompts together are cut to what is computed in that time, as measured. Until that is known, and
-    while nobody decodes, the limits stay as they are.
+    while no context decodes, the limits stay as they are.
     """
     if prefill_tokens_per_second is None or limits.decode_stall_seconds is None:
         return limits
@@ -39,7 +39,7 @@ def fill_batch(
     """The rows of this tick, and the passes that got none.
 
     Slots and tokens go out in rank order. The head has its whole chunk. What atomic passes need is set aside before
-    long inputs of a higher rank take the rest, so that they stall nobody who decodes. Long inputs that nothing is left
+    long inputs of a higher rank take the rest, so that they stall no decoding context. Long inputs that nothing is left
     for wait: one after the other they end sooner than all together by a few tokens each. A view without `contexts` says
     that all passes fit.
     """
@@ -51,7 +51,7 @@ def fill_batch(
 
 
 def all_fit(passes: Sequence[PassView], limits: Limits) -> bool:
-    """Whether one batch has room for all of them, so that nobody needs a rank."""
+    """Whether one batch has room for all of them, so that no pass needs a rank."""
     if len(passes) > limits.max_batch_contexts:
         return False
     return sum([_most_tokens(item, limits) for item in passes]) <= limits.max_batch_tokens

@@ -15,7 +15,7 @@ class PageForecast:
         self._holders = {shared.run: shared.holders for shared in view.shared_runs}
 
     def release(self, context: ContextView) -> int:
-        """Takes `context` off the pages it holds; how many nobody holds any more."""
+        """Takes `context` off the pages it holds; how many no context holds any more."""
         freed = context.private_pages
         for run in context.shared_runs:
             self._holders[run] -= 1

@@ -25,7 +25,7 @@ class Reason(msgspec.Struct, frozen=True):
     """`kind` with the numbers it was decided on.
 
     `bid` is the context's own declared bid, `against_bid` the one it lost to, `price` the clearing price that the
-    demands of this tick would give, `pages` what the context needs (waiting) or what is wanted of it (suspended),
+    demands of this tick would give, `pages` what the context needs (waiting) or what it must give (suspended),
     `available_pages` what there was, `waited_ticks` how long the waiting side had waited, `move_cost` what
     must be offered beyond `against_bid` for a page and tick.
     """

@@ -26,14 +26,14 @@ def due_window_ticks(limits: Limits) -> float:
 
 
 def residency_rows(limits: Limits) -> float:
-    """Rows of its own that whoever was brought in has at least before it goes for a newcomer, even for a due one."""
+    """Rows that a context has at least after it came in before it goes for a newcomer, even for a due one."""
     return _RESIDENCY / _DUE * due_window_ticks(limits) if limits.turnover_ticks else 0.0
 
 
 def move_cost(context: ContextView, limits: Limits, highest_bid: float) -> float:
     """What a newcomer must bid beyond the bid of a context that works, in credits per page and tick (Q3).
 
-    More than anybody bids until its stay has paid for the move, and less and less from then on.
+    It exceeds every bid until the stay has paid for the move, and falls from then on.
     """
     if not (context.has_work and context.pages):
         return 0.0

@@ -5,7 +5,7 @@ import msgspec
 
 class Limits(msgspec.Struct, frozen=True):
     """Sizes of one batch, the ticks after which a waiting context is due (Q2), and how long pieces of prompts may hold
-    up those that decode (`pace.py`; None: for any time).
+    up those that decode (`batching.py`; None: for any time).
 
     `turnover_ticks` is how long it would take to bring all pages of the pool back, in ticks, as measured; 0 while that
     is unknown (`turnover.py`).
@@ -86,9 +86,9 @@ class View(msgspec.Struct, frozen=True):
     """The engine before tick `tick`, while no batch is in flight.
 
     `available_pages` are free, cached and snapshot-only pages (K8); `withhold_pages` of them, or of those that contexts
-    give back, are to be left unused. `contexts` holds every live context; those without
-    work may be left out while all requests together fit into the available pages, and all of them while nobody requests
-    pages and one batch has room for all passes. `passes` and `requests` have at most one entry of each context.
+    give back, are to be left unused. `contexts` holds every live context; those without work may be left out while all
+    requests together fit into the available pages, and all of them while none requests pages and one batch has room for
+    all passes. `passes` and `requests` have at most one entry of each context.
     `stalled`: nothing was runnable for as long as `firing.is_stalled` asks.
     """
 

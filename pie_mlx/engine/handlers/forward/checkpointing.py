@@ -42,6 +42,8 @@ async def compute_to_checkpoints(
     """
     working, done = services.store.working, 0
     limit = min([len(inputs), *(read.index for read in reads)])
+    if limit < FEWEST_TOKENS:
+        return 0
     cached = working.tokens_to_fill(context.id, len(working.cached_keys(context.id, inputs, limit)))
     for end in sorted({cached, working.tokens_to_last_page(context.id, limit)}):
         if end - done < FEWEST_TOKENS:

@@ -3,11 +3,11 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import mlx.core as mx
 
-from pie_mlx.engine.model.mlx_lm.modules import LINEAR, SWITCH, Module
+from pie_mlx.engine.model.mlx_lm.modules import LINEAR, SWITCH, Module, replaced_calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,26 +66,21 @@ def _rows_seen(
 ) -> tuple[int, dict[str, list[int]]]:
     """The token rows of a traced pass, and the number of rows in each call of each projection."""
     seen: dict[str, list[int]] = {target.path: [] for target in candidates}
-    originals = [type(target.module) for target in candidates]
-    for target in candidates:
-        cast("Any", target.module).__class__ = _counting(target, seen[target.path])
-    try:
+    known = {id(target.module): target for target in candidates}
+
+    def counting(module: Module, call: Callable[..., mx.array]) -> Callable[..., mx.array]:
+        target = known[id(module)]
+
+        def counted(module: Module, *arguments: Any, **options: Any) -> mx.array:
+            rows: mx.array = arguments[1] if target.experts else arguments[0]
+            seen[target.path].append(math.prod(rows.shape[:-1]))
+            return call(module, *arguments, **options)
+
+        return counted
+
+    with replaced_calls([target.module for target in candidates], counting):
         _, output = trace()
-    finally:
-        for target, original in zip(candidates, originals, strict=True):
-            cast("Any", target.module).__class__ = original
     return math.prod(output[:-1]), seen
-
-
-def _counting(target: Target, seen: list[int]) -> type:
-    original: Any = type(target.module)
-
-    def call(module: Any, *arguments: Any, **options: Any) -> mx.array:
-        rows: mx.array = arguments[1] if target.experts else arguments[0]
-        seen.append(math.prod(rows.shape[:-1]))
-        return original.__call__(module, *arguments, **options)
-
-    return type(original.__name__, (original,), {"__call__": call})
 
 
 def _sizes(module: Any) -> tuple[int, int, int] | None:

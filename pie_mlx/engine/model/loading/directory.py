@@ -31,7 +31,7 @@ _AGAIN = "fetch the model again"
 
 
 def checked_config(directory: Path) -> dict[str, Any]:
-    """config.json as it is written. Raises ModelLoadError for a directory with files that nobody should read."""
+    """config.json as it is written. Raises ModelLoadError for a directory with files that are not safe to read."""
     _check_files(directory)
     path = directory / "config.json"
     if not path.is_file():

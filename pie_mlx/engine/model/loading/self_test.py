@@ -1,4 +1,4 @@
-"""Compares a loaded model with itself on mlx-lm's own cache, for architectures nobody has compared before."""
+"""Compares a loaded model with itself on mlx-lm's own cache, for architectures that were never compared."""
 
 import mlx.core as mx
 import numpy as np

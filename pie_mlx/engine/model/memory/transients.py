@@ -3,12 +3,12 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import mlx.core as mx
 
 from pie_mlx.engine.model.memory.segments import MOST, SEGMENT_BYTES
-from pie_mlx.engine.model.mlx_lm.modules import LINEAR, SWITCH, Module
+from pie_mlx.engine.model.mlx_lm.modules import LINEAR, SWITCH, Module, replaced_calls
 
 LOGIT_COPIES = 4
 """float32 arrays of logits that exist at once: computed, scaled, masked, drawn from."""
@@ -72,24 +72,18 @@ def traced_row_bytes(model: Module, heads: Sequence[Module], trace: Callable[[],
         if isinstance(module, LINEAR + SWITCH) and not any(module is head for head in heads)
     ]
     sizes: list[int] = []
-    originals = [type(module) for module in projections]
-    for module in projections:
-        cast("Any", module).__class__ = _weighed(type(module), sizes)
-    try:
+
+    def weighed(_: Module, call: Callable[..., Any]) -> Callable[..., Any]:
+        def weighed_call(module: Module, *arguments: Any, **options: Any) -> Any:
+            answer = call(module, *arguments, **options)
+            sizes.append(_bytes(arguments[:1]) + _bytes(answer))
+            return answer
+
+        return weighed_call
+
+    with replaced_calls(projections, weighed):
         _, output = trace()
-    finally:
-        for module, original in zip(projections, originals, strict=True):
-            cast("Any", module).__class__ = original
     return sum(sizes) // math.prod(output[:-1])
-
-
-def _weighed(original: Any, sizes: list[int]) -> type:
-    def call(module: Any, *arguments: Any, **options: Any) -> Any:
-        answer = original.__call__(module, *arguments, **options)
-        sizes.append(_bytes(arguments[:1]) + _bytes(answer))
-        return answer
-
-    return type(original.__name__, (original,), {"__call__": call})
 
 
 def _bytes(value: Any) -> int:

@@ -1,6 +1,7 @@
 """Typed doors to mlx.nn and mlx-lm, which carry no types."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol, cast
 
 import mlx.core as mx
@@ -50,6 +51,23 @@ def empty_network(config: Mapping[str, Any]) -> Module:
     if hasattr(model, "sanitize"):  # a head that the embedding also is may go
         model.sanitize({} if config["tie_word_embeddings"] else {"lm_head.weight": None})
     return model
+
+
+@contextmanager
+def replaced_calls(
+    modules: Sequence[Module], replace: Callable[[Module, Callable[..., Any]], Callable[..., Any]]
+) -> Generator[None]:
+    """Inside, calling one of `modules` calls what `replace(module, call)` gives; both take the module first, and `call`
+    is the module's own. The classes of the modules change, so that the tree of parameters keeps its names."""
+    originals = [type(module) for module in modules]
+    try:
+        for module, original in zip(modules, originals, strict=True):
+            call = replace(module, cast("Any", original).__call__)
+            cast("Any", module).__class__ = type(original.__name__, (original,), {"__call__": call})
+        yield
+    finally:
+        for module, original in zip(modules, originals, strict=True):
+            cast("Any", module).__class__ = original
 
 
 def parameters_of(module: Module) -> list[tuple[str, mx.array]]:

@@ -3,10 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import mlx.core as mx
-
 from pie_mlx.engine.model.step import Segment, StepInput
-from pie_mlx.metal.arrays import integers
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,19 +51,10 @@ def _pieces(step: StepInput, segment: Segment) -> list[_Piece]:
 
 def _batch(step: StepInput, pieces: Sequence[_Piece]) -> tuple[StepInput, Sequence[int]]:
     rows = [row for piece in pieces for row in range(piece.start, piece.start + piece.count)]
-    place = {row: index for index, row in enumerate(rows)}
-    wanted = [(place[row], order) for order, row in enumerate(step.logit_rows) if row in place]
-    size = pieces[0].count
-    batch = StepInput(
-        tokens=step.tokens[integers(rows)] if isinstance(step.tokens, mx.array) else [step.tokens[row] for row in rows],
-        positions=[step.positions[row] for row in rows],
-        slots=[step.slots[row] for row in rows],
-        segments=[_part(piece, index * size) for index, piece in enumerate(pieces)],
-        logit_rows=[row for row, _ in wanted],
-        adapters=None if step.adapters is None else [step.adapters[row] for row in rows],
-        row_tokens=size,
-    )
-    return batch, [order for _, order in wanted]
+    size, own = pieces[0].count, set(rows)
+    segments = [_part(piece, index * size) for index, piece in enumerate(pieces)]
+    places = [place for place, row in enumerate(step.logit_rows) if row in own]
+    return step.arranged(rows, segments, row_tokens=size), places
 
 
 def _part(piece: _Piece, start: int) -> Segment:

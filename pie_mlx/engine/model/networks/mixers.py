@@ -7,15 +7,14 @@ must see whole contexts: it computes one group of rows after the other, each of 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import Any, cast
 
 import mlx.core as mx
 
 from pie_mlx.engine.model.mlx_lm.library import cache as mlx_lm_cache
-from pie_mlx.engine.model.mlx_lm.modules import Module
+from pie_mlx.engine.model.mlx_lm.modules import Module, replaced_calls
 from pie_mlx.engine.model.step import Segment, StepInput
-from pie_mlx.metal.arrays import integers
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +51,8 @@ def side_by_side(step: StepInput) -> StepInput:
     if ordered == list(step.segments):
         return step
     rows = [row for segment in ordered for row in range(segment.start, segment.start + segment.count)]
-    place = {row: index for index, row in enumerate(rows)}
-    return replace(
-        step,
-        tokens=step.tokens[integers(rows)] if isinstance(step.tokens, mx.array) else [step.tokens[row] for row in rows],
-        positions=[step.positions[row] for row in rows],
-        slots=[step.slots[row] for row in rows],
-        segments=[replace(segment, start=place[segment.start]) for segment in ordered],
-        logit_rows=[place[row] for row in step.logit_rows],
-        adapters=None if step.adapters is None else [step.adapters[row] for row in rows],
-    )
+    starts = accumulate((segment.count for segment in ordered), initial=0)
+    return step.arranged(rows, [replace(segment, start=start) for segment, start in zip(ordered, starts, strict=False)])
 
 
 def _group_of(segment: Segment) -> tuple[int, bool]:
@@ -120,17 +111,15 @@ class Mixers:
 
 def find_mixers(model: Module, run: Callable[[], object]) -> tuple[list[Module], set[int]]:
     """The innermost modules that `run`, a call of the model, gives a recurrent cache; and the ids of these caches."""
-    modules = [module for _, module in model.named_modules()]
-    originals = [type(module) for module in modules]
     open_calls: list[bool] = []
     found: dict[int, Module] = {}
     caches: set[int] = set()
 
-    def recording(original: Any) -> type:
-        def call(module: Any, *arguments: Any, **options: Any) -> Any:
+    def recording(module: Module, original: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any, **options: Any) -> Any:
             cache = _recurrent_cache(arguments, options)
             open_calls.append(False)
-            answer = original.__call__(module, *arguments, **options)
+            answer = original(*arguments, **options)
             has_inner = open_calls.pop()
             if cache is not None and not has_inner:
                 found[id(module)] = module
@@ -139,15 +128,10 @@ def find_mixers(model: Module, run: Callable[[], object]) -> tuple[list[Module],
                 open_calls[-1] = True
             return answer
 
-        return type(original.__name__, (original,), {"__call__": call})
+        return call
 
-    for module in modules:
-        cast("Any", module).__class__ = recording(type(module))
-    try:
+    with replaced_calls([module for _, module in model.named_modules()], recording):
         run()
-    finally:
-        for module, original in zip(modules, originals, strict=True):
-            cast("Any", module).__class__ = original
     return list(found.values()), caches
 
 

@@ -29,6 +29,7 @@ class RecurrentState:
     def alone(self) -> "RecurrentState":
         """The state in memory of its own, computed. Call it on the MLX thread."""
         place = slice(self.index, self.index + 1)
+        # Adding 0 copies: a contiguous row may still lie in the memory of its batch.
         rows = [
             [None if array is None else mx.contiguous(array[place], allow_col_major=False) + 0 for array in layer]
             for layer in self.batch

@@ -30,7 +30,7 @@ class Chain:
 
 
 class SimulatedPool:
-    """Pages of chains; content nobody resident holds stays cached until its pages are taken, oldest first (K8).
+    """Pages of chains; content without a resident holder stays cached until its pages are taken, oldest first (K8).
 
     `lost_pages` counts all whose content went that way.
     """

@@ -85,19 +85,20 @@ class Simulator:
         return bool(self._events)
 
     def _picture(self, stalled: bool) -> View:
-        limits = self._measured_limits()
         per_token = self.setup.device.seconds_per_token
         return picture(
             self.threads.values(),
             self.pool,
             self.ledger.accounts,
-            limits,
+            self.measured_limits,
             1 / per_token if per_token else None,
             self.outcome.ticks,
             stalled,
         )
 
-    def _measured_limits(self) -> Limits:
+    @property
+    def measured_limits(self) -> Limits:
+        """The limits with the turnover as it is measured now."""
         seconds = self.setup.capacity_pages * self.setup.device.page_seconds(self.setup.page_size)
         turnover_ticks = seconds / self._tick_seconds if self._tick_seconds else 0.0
         return msgspec.structs.replace(self.limits, turnover_ticks=turnover_ticks)
