@@ -95,7 +95,9 @@ async def test_a_finished_process_can_be_attached_and_tells_what_was_missed(serv
         process = await first.launch_process("player", do("count", n=3), capture_outputs=False)
         while any(row["id"] == process.process_id for row in await first.list_processes()):
             pass
-        again = await first.attach_process(process.process_id)
+    async with PieClient(server.url) as second:  # the first would divide the events between its two queues
+        await second.authenticate("ada")
+        again = await second.attach_process(process.process_id)
         assert [value for _, value in await events(again)] == ["0", "1", "2", "counted"]
 
 

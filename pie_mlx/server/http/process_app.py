@@ -46,6 +46,10 @@ class _UnreadError(Exception):
     """The client does not read. Not TimeoutError, which a program may raise."""
 
 
+class _DisconnectedError(Exception):
+    """The client went away before its body was complete."""
+
+
 class _RefusedError(Exception):
     """A request is refused before it is read completely."""
 
@@ -122,6 +126,8 @@ class ProcessApp:
     async def _receive(self, pending: _PendingRequest, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await self._read_body(pending, scope, receive)
+        except _DisconnectedError:
+            return
         except _RefusedError as error:
             pending.served.status = error.status
             answer = refused(error.status, error.text, scope["path"])
@@ -136,7 +142,8 @@ class ProcessApp:
         await self._serve(pending, _request(scope, body), scope, receive, send)
 
     async def _read_body(self, pending: _PendingRequest, scope: Scope, receive: Receive) -> None:
-        """Raises _RefusedError as soon as a body is known to be too long, too slow, damaged or of unknown encoding."""
+        """Raises _RefusedError as soon as a body is known to be too long, too slow, damaged or of unknown encoding, and
+        _DisconnectedError."""
         self._check_size(pending, _declared_bytes(scope))
         try:
             decoder = decoder_of(scope["headers"])
@@ -157,6 +164,8 @@ class ProcessApp:
                     message = await receive()
             except TimeoutError:
                 raise _RefusedError(408, "the body arrives too slowly: send it again, faster") from None
+            if message["type"] == "http.disconnect":
+                raise _DisconnectedError
             received_bytes += len(message.get("body", b""))
             pending.is_received = not message.get("more_body", False)
             for piece in decoder.decode(message.get("body", b"")):

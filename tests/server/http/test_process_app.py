@@ -139,6 +139,19 @@ async def test_who_sends_no_body_is_not_waited_for(begun: Callable[..., list[Cli
     assert client.status == 408
 
 
+async def test_a_client_that_leaves_within_its_body_starts_nothing(begun: Callable[..., list[Client]]) -> None:
+    served: list[ServedRequest] = []
+
+    async def launch(exchange: Any) -> Any:
+        raise AssertionError("nothing to answer")
+
+    (client,) = begun(ProcessApp(launch, patience_seconds=10, finished=served.append), 1, sends=False)
+    client.gone.set()
+    await client.task
+    assert client.answers == []
+    assert [(request.status, request.process) for request in served] == [(CLIENT_LEFT, "")]
+
+
 @pytest.mark.parametrize(("length", "status"), [(9, 413), (6, 503), (4, None)])
 async def test_a_body_that_is_too_long_alone_or_with_the_others_is_refused_unread(length: int, status: int) -> None:
     async def launch(exchange: Any) -> Any:
