@@ -42,7 +42,7 @@ class PeakPages:
     def on_event(self, event: Event) -> None:
         """Record one event of the engine."""
         if isinstance(event, TickCompleted):
-            self.used = max(self.used, event.pages.used)
+            self.used = max(self.used, event.used_pages)
 
 
 class Contest:

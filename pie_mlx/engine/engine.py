@@ -144,8 +144,7 @@ class EngineCore:
         services = self.services
 
         async def read() -> PageUsage:
-            usage = services.store.usage()
-            return PageUsage(usage.capacity, usage.used, usage.shared, usage.cached, usage.withheld)
+            return services.page_report.count().pages
 
         return await self._on_loop(read())
 

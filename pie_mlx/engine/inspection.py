@@ -11,11 +11,12 @@ from pie_mlx.engine.market import Account, declared_bid
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
 from pie_mlx.errors import ContextBusyError, ProcessError
-from pie_mlx.events import BidDeclared
+from pie_mlx.events import BidDeclared, ContextPages, ProcessPages
 
 
 class ProcessStatus(msgspec.Struct, frozen=True):
-    """A process as the engine sees it. `pages` are in the pool, `bid` is its highest bid.
+    """A process as the engine sees it. `pages` are in the pool, `own_pages` of them in no other process; `bid` is its
+    highest bid.
 
     `reason` is why it does not run, or what its calls wait for.
     """
@@ -24,6 +25,7 @@ class ProcessStatus(msgspec.Struct, frozen=True):
     reason: str
     contexts: int
     pages: int
+    own_pages: int
     balance: float
     bid: float
 
@@ -38,7 +40,8 @@ class MarketStatus(msgspec.Struct, frozen=True):
 
 
 class ContextStatus(msgspec.Struct, frozen=True):
-    """One context. `pages` counts committed and working ones; `resident` says whether they are in the pool.
+    """One context. `pages` counts committed and working ones; `resident` says whether they are in the pool. `held` are
+    those in the pool by whether other contexts hold them too.
 
     `parent` is the context it was forked from, 0 if none. `tokens` counts the tokens with KV.
     """
@@ -52,6 +55,7 @@ class ContextStatus(msgspec.Struct, frozen=True):
     account: int = 0
     parent: int = 0
     tokens: int = 0
+    held: ContextPages | None = None
 
 
 class AdapterStatus(msgspec.Struct, frozen=True):
@@ -84,7 +88,12 @@ def adapter_statuses(services: Services) -> list[AdapterStatus]:
 
 def process_statuses(services: Services) -> dict[str, ProcessStatus]:
     """Every process of the engine, by id."""
-    return {process.id: _status(services, process) for process in services.processes.values()}
+    counted = services.page_report.count().processes
+    nothing = ProcessPages("", 0, 0)
+    return {
+        process.id: _status(services, process, counted.get(process.id, nothing))
+        for process in services.processes.values()
+    }
 
 
 def market_status(services: Services) -> MarketStatus:
@@ -106,8 +115,9 @@ def account_statuses(services: Services) -> list[Account]:
 
 def context_statuses(services: Services) -> list[ContextStatus]:
     """Every live context."""
+    counted = services.page_report.count().contexts
     return [
-        _context(services, process, context)
+        _context(services, process, context, counted.get(context.id))
         for process in services.processes.values()
         for context in process.contexts.values()
     ]
@@ -150,7 +160,7 @@ def _process(services: Services, process_id: str) -> Process:
     return found
 
 
-def _status(services: Services, process: Process) -> ProcessStatus:
+def _status(services: Services, process: Process, counted: ProcessPages) -> ProcessStatus:
     contexts = list(process.contexts.values())
     reasons = [text for context in contexts if (text := _reason(services, context))]
     account = services.accounting.ledger.accounts.get(process.account)
@@ -158,7 +168,8 @@ def _status(services: Services, process: Process) -> ProcessStatus:
         state=_state([_activity(services, context) for context in contexts]),
         reason=next(iter(reasons or _waits(process)), ""),
         contexts=len(contexts),
-        pages=sum(_pages(services, context) for context in contexts if services.store.contexts[context.id].resident),
+        pages=counted.own + counted.shared,
+        own_pages=counted.own,
         balance=account.balance if account else 0.0,
         bid=max((context.bid for context in contexts), default=0.0),
     )
@@ -204,20 +215,16 @@ def _reason(services: Services, context: LiveContext) -> str:
     return "" if reason is None else reason.text()
 
 
-def _context(services: Services, process: Process, context: LiveContext) -> ContextStatus:
+def _context(services: Services, process: Process, context: LiveContext, held: ContextPages | None) -> ContextStatus:
     return ContextStatus(
         context=context.id,
         process=process.id,
-        pages=_pages(services, context),
+        pages=services.store.contexts[context.id].pages,
         resident=services.store.contexts[context.id].resident,
         bid=context.bid,
         reason=_reason(services, context),
         account=context.account,
         parent=context.parent,
         tokens=services.store.sequence_length(context.id),
+        held=held,
     )
-
-
-def _pages(services: Services, context: LiveContext) -> int:
-    counters = services.store.contexts[context.id].counters()
-    return counters.committed + counters.working

@@ -15,6 +15,7 @@ from pie_mlx.engine.language import Language
 from pie_mlx.engine.market import Horizon
 from pie_mlx.engine.market.accounting import Accounting
 from pie_mlx.engine.model.runner.runner import Runner
+from pie_mlx.engine.page_report import PageReport
 from pie_mlx.engine.paging.archive import SnapshotArchive
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.scheduler.queue import SchedulerQueue
@@ -42,6 +43,7 @@ class Services:
     adapters: AdapterRegistry
     drafts: Drafts
     archive: SnapshotArchive
+    page_report: PageReport
     emit: Callable[[Event], None]
     clock: Callable[[], float] = time.monotonic
     inflight_prefixes: InflightPrefixes = field(default_factory=InflightPrefixes)
@@ -99,4 +101,4 @@ class Services:
             self.runner.model.network.set_state(context.id, None)
             self.drafts.forget(context.id)
             self.queue.forget(context)
-            self.emit(ContextReleased(process.id, context.id, self.clock(), self.queue.page_usage()))
+            self.emit(ContextReleased(process.id, context.id, self.clock()))

@@ -18,6 +18,7 @@ from pie_mlx.engine.model.loading.load import load_model, null_model
 from pie_mlx.engine.model.memory import BatchSize, wiring_facts
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.model.runner.warm_up import warm_up
+from pie_mlx.engine.page_report import PageReport
 from pie_mlx.engine.paging.archive import SnapshotArchive, signature_of
 from pie_mlx.engine.paging.spill import Spill, open_spill
 from pie_mlx.engine.pressure import MemoryKeeper, memory_reader
@@ -62,6 +63,9 @@ async def start_services(
         identity=model.identity,
         checkpoint_bytes=model.checkpoint_bytes,
     )
+    page_report = PageReport(store, emit)
+    stopping.callback(page_report.close)
+    emit = page_report.emit
     accounting = _open_accounting(settings, store.pool.capacity, emit)
     emit(EngineStarted(model.name, settings.policy, store.pool.capacity, settings.page_size))
     queue = _begin_to_tick(settings, store, runner, accounting, spill, emit, stopping)
@@ -79,6 +83,7 @@ async def start_services(
         adapters=AdapterRegistry(runner, store, limit=settings.max_adapters, emit=emit),
         drafts=drafts,
         archive=archive,
+        page_report=page_report,
         emit=emit,
     )
 

@@ -10,10 +10,13 @@ from pie_mlx.events.base import EVENTS_VERSION, Event
 from pie_mlx.events.context import (
     ContextCreated,
     ContextForked,
+    ContextPages,
     ContextReleased,
     ContextRestored,
     ContextSuspended,
+    PagesCounted,
     PageUsage,
+    ProcessPages,
     WaitChanged,
 )
 from pie_mlx.events.market import AccountJoined, AccountLeft, AccountMovement, BidDeclared, MarketSettled
@@ -45,6 +48,7 @@ EngineEvent = (
     | ContextSuspended
     | ContextRestored
     | WaitChanged
+    | PagesCounted
     | PagesSpilled
     | SpillChanged
     | MemoryChanged
@@ -83,6 +87,7 @@ __all__ = [
     "ClockRead",
     "ContextCreated",
     "ContextForked",
+    "ContextPages",
     "ContextReleased",
     "ContextRestored",
     "ContextSuspended",
@@ -97,6 +102,7 @@ __all__ = [
     "McpToolsListed",
     "MemoryChanged",
     "PageUsage",
+    "PagesCounted",
     "PagesSpilled",
     "PassCompleted",
     "ProcessEvent",
@@ -105,6 +111,7 @@ __all__ = [
     "ProcessLaunched",
     "ProcessMessage",
     "ProcessOutput",
+    "ProcessPages",
     "ProcessQueued",
     "ProcessReturned",
     "SpillChanged",

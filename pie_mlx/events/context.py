@@ -21,6 +21,35 @@ class PageUsage(msgspec.Struct, frozen=True):
         return self.total - self.used - self.cached - self.withheld
 
 
+class ContextPages(msgspec.Struct, frozen=True):
+    """Pages of a context in the pool: `own` are held by no other context, `shared` by others too. `effective` counts a
+    shared page in equal parts for each of its contexts, as the market does."""
+
+    context: int
+    own: int
+    shared: int
+    effective: float
+
+
+class ProcessPages(msgspec.Struct, frozen=True):
+    """Pages of a process in the pool, each counted once: `own` are held by no other process, `shared` by others too."""
+
+    process: str
+    own: int
+    shared: int
+
+
+class PagesCounted(Event, frozen=True):
+    """Where the pages of the pool are, and those of the processes and contexts whose figures changed.
+
+    It follows changes within a tenth of a second. One that was released is not listed any more.
+    """
+
+    pages: PageUsage
+    processes: tuple[ProcessPages, ...] = ()
+    contexts: tuple[ContextPages, ...] = ()
+
+
 class ContextCreated(Event, frozen=True):
     """An empty context of `account`, or one opened from a snapshot that brought `shared_pages`."""
 
@@ -42,25 +71,20 @@ class ContextForked(Event, frozen=True):
 
 
 class ContextReleased(Event, frozen=True):
-    """A context gave back its pages; `pages` are those after it, None in logs of older engines."""
+    """A context gave back its pages."""
 
     process: str
     context: int
     at_seconds: float = 0.0
-    pages: PageUsage | None = None
 
 
 class ContextSuspended(Event, frozen=True):
-    """A context was suspended to make room for `for_context`, which is itself if it gave way or asked for it.
-
-    `pages` are those after it, if no tick follows that reports them.
-    """
+    """A context was suspended to make room for `for_context`, which is itself if it gave way or asked for it."""
 
     context: int
     for_context: int
     reason: str
     text: str
-    pages: PageUsage | None = None
 
 
 class ContextRestored(Event, frozen=True):

@@ -3,7 +3,6 @@
 from typing import Literal
 
 from pie_mlx.events.base import Event
-from pie_mlx.events.context import PageUsage
 
 
 class EngineStarted(Event, frozen=True):
@@ -43,7 +42,7 @@ class PassCompleted(Event, frozen=True):
 
 
 class TickCompleted(Event, frozen=True):
-    """One batch: contexts and tokens in it, contexts left waiting, and the pages after it.
+    """One batch: contexts and tokens in it, contexts left waiting, and the pages in use after it.
 
     `ahead`: it was computed before the programs asked for it. `steps` counts the batch and those of a token per context
     that came right behind it; tokens and duration are of all of them.
@@ -54,9 +53,9 @@ class TickCompleted(Event, frozen=True):
     tokens: int
     waiting: int
     duration_seconds: float
-    pages: PageUsage
     ahead: bool = False
     steps: int = 1
+    used_pages: int = 0
 
 
 class PagesSpilled(Event, frozen=True):

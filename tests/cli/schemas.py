@@ -79,6 +79,7 @@ PROCESS = {
     "model": TEXT,
     "started_at": NUMBER,
     "pages": COUNT,
+    "own_pages": COUNT,
     "balance": NUMBER,
     "bid": NUMBER,
 }

@@ -5,12 +5,15 @@ from pie_mlx.events import (
     AccountMovement,
     ContextCreated,
     ContextForked,
+    ContextPages,
     EngineStarted,
     Event,
     MarketSettled,
+    PagesCounted,
     PageUsage,
     PassCompleted,
     ProcessLaunched,
+    ProcessPages,
     TickCompleted,
 )
 from pie_mlx.tui.model import INITIAL, MonitorState, Record, fold
@@ -28,7 +31,13 @@ def computed(
 
 
 def tick(number: int = 1, tokens: int = 40, used: int = 3) -> TickCompleted:
-    return TickCompleted(number, 1, tokens, 0, 0.02, PageUsage(64, used, 0, 1))
+    return TickCompleted(number, 1, tokens, 0, 0.02, used_pages=used)
+
+
+def counted(*contexts: tuple[int, int, int], used: int = 3, own: int = 3, shared: int = 0) -> PagesCounted:
+    """`contexts` are numbers with their own and shared pages, of which there are two holders."""
+    pages = tuple(ContextPages(number, mine, theirs, mine + theirs / 2) for number, mine, theirs in contexts)
+    return PagesCounted(PageUsage(64, used, 0, 1), (ProcessPages("p", own, shared),), pages)
 
 
 def settled(price: float, balance: float) -> MarketSettled:

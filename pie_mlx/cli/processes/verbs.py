@@ -46,7 +46,7 @@ def ps(common: Common, all_: bool, user: str | None) -> None:
         for row in rows:
             print(row["id"])
     else:
-        headings = ("ID", "USER", "PROGRAM", "STATE", "TIME", "PAGES", "BALANCE", "REASON")
+        headings = ("ID", "USER", "PROGRAM", "STATE", "TIME", "PAGES", "OWN", "BALANCE", "REASON")
         print(table(headings, [_cells(row) for row in rows]))
 
 
@@ -193,6 +193,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
         row["state"],
         f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}",
         str(row["pages"]),
+        str(row["own_pages"]),
         f"{row['balance']:.1f}",
         row["reason"],
     ]

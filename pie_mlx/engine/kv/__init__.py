@@ -1,7 +1,8 @@
 """Page accounting: which pages exist, who holds them, and which tokens they represent. This room never sees a
 tensor."""
 
-from pie_mlx.engine.kv.contexts.holdings import Holdings, SharedPages, share_out
+from pie_mlx.engine.kv.contexts.context import Context
+from pie_mlx.engine.kv.contexts.holdings import Holdings, PageCount, SharedPages, count_pages, share_out
 from pie_mlx.engine.kv.pages.keys import PageHasher
 from pie_mlx.engine.kv.pages.segment import IntegrityError
 from pie_mlx.engine.kv.pages.values import (
@@ -25,6 +26,7 @@ from pie_mlx.engine.kv.store import PageStore
 
 __all__ = [
     "CommitResult",
+    "Context",
     "Fill",
     "Fork",
     "Holdings",
@@ -33,6 +35,7 @@ __all__ = [
     "Opened",
     "PageContent",
     "PageCopy",
+    "PageCount",
     "PageHasher",
     "PageRead",
     "PageStore",
@@ -44,5 +47,6 @@ __all__ = [
     "Suspension",
     "Transcript",
     "WorkingToken",
+    "count_pages",
     "share_out",
 ]

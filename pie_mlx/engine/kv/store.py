@@ -119,13 +119,24 @@ class PageStore:
 
     # The pool.
 
-    def usage(self, shared_pages: int | None = None) -> PoolUsage:
-        """Pages by state. Pass `shared_pages` if known: counting them is the slow part."""
+    @property
+    def used_pages(self) -> int:
+        """Pages that contexts hold."""
         pool = self.pool
-        free, cached, snapshot_only = pool.free_pages, pool.cached.pages, pool.snapshot_only.pages
-        used = pool.capacity - free - cached - snapshot_only - self.withheld.count
-        shared = share_out(self.contexts).shared_pages if shared_pages is None else shared_pages
-        return PoolUsage(pool.capacity, free, cached, snapshot_only, used, shared, self.withheld.count)
+        return pool.capacity - pool.free_pages - pool.cached.pages - pool.snapshot_only.pages - self.withheld.count
+
+    def usage(self) -> PoolUsage:
+        """Pages by state. Counts the shared ones, which walks all contexts."""
+        pool = self.pool
+        return PoolUsage(
+            pool.capacity,
+            pool.free_pages,
+            pool.cached.pages,
+            pool.snapshot_only.pages,
+            self.used_pages,
+            share_out(self.contexts).shared_pages,
+            self.withheld.count,
+        )
 
     def holdings(self) -> Holdings:
         """Per context, the pages it could free and the pages that it shares."""

@@ -21,7 +21,7 @@ from pie_mlx.engine.scheduler.tick_state import MemoryTerms, PageRequest, TickSt
 from pie_mlx.engine.scheduler.tick_view import is_contended
 from pie_mlx.engine.speculation.drafting import Window
 from pie_mlx.errors import EngineStoppedError, ForwardTimeoutError
-from pie_mlx.events import Event, PageUsage
+from pie_mlx.events import Event
 
 T = TypeVar("T")
 
@@ -153,10 +153,6 @@ class SchedulerQueue:
             self._page_io.discard(self._state.store.withheld.empty_cache())
             self.wake()
 
-    def page_usage(self) -> PageUsage:
-        """Where the pages are; those that are shared as of lately, as counting them takes long."""
-        return self._ticks.page_usage()
-
     def reason(self, context: int) -> Reason | None:
         """Why a context waits or was suspended; None while it does neither."""
         return self._reports.reasons.get(context)
@@ -175,7 +171,7 @@ class SchedulerQueue:
         """Give back a context's pages now; its next operation waits for them (R2)."""
         if self._state.store.contexts[context.id].resident:
             self._restorer.suspend(context)
-            self._reports.suspended_itself(context.id, self.page_usage())
+            self._reports.suspended_itself(context.id)
             self.wake()
 
     async def take(self, context: LiveContext, pages: int, action: Callable[[], T], *, binds: bool = False) -> T:

@@ -7,7 +7,6 @@ from itertools import compress
 
 import msgspec
 
-from pie_mlx.engine.kv import share_out
 from pie_mlx.engine.market.accounting import Accounting
 from pie_mlx.engine.model.runner.batch import Batch, Outcome, ScheduledTokens, StopCondition
 from pie_mlx.engine.model.runner.runner import Runner
@@ -24,7 +23,7 @@ from pie_mlx.engine.scheduler.tick_state import TickState
 from pie_mlx.engine.scheduler.tick_view import PromptGate, is_contended, settlement_holdings, tick_view
 from pie_mlx.engine.speculation.drafting import Tick
 from pie_mlx.errors import BatchFailedError
-from pie_mlx.events import Event, PageUsage, TickCompleted
+from pie_mlx.events import Event, TickCompleted
 
 RETRY_SECONDS = 1e-3
 """Pause before planning again when pages that a plan counted on were not there."""
@@ -37,9 +36,6 @@ REFUSED_SECONDS = 0.25
 
 FORKS_SECONDS = 2e-3
 """How long the first passes of forks wait for one more fork, and no longer than half a batch takes."""
-
-SHARED_SECONDS = 0.1
-"""How old the count of shared pages in an event may be."""
 
 
 class Scheduler:
@@ -69,7 +65,6 @@ class Scheduler:
         self._firing = FiringState()
         self._quiet_since = self._runnable_since = self._committed = time.monotonic()
         self._wait_seconds = self._tick_seconds = 0.0
-        self._shared, self._shared_until = 0, 0.0
 
     async def tick_forever(self, fail: Callable[[BaseException], None]) -> None:
         """Until it is cancelled. A fault of the engine ends it; `fail` gets the error, which is raised."""
@@ -349,21 +344,8 @@ class Scheduler:
                 tokens=tokens,
                 waiting=len(waiting),
                 duration_seconds=seconds,
-                pages=self.page_usage(),
                 ahead=ahead,
                 steps=steps,
+                used_pages=state.store.used_pages,
             )
         )
-
-    def page_usage(self) -> PageUsage:
-        """Where the pages are at this moment, for events."""
-        usage = self._state.store.usage(self._shared_pages())
-        return PageUsage(usage.capacity, usage.used, min(usage.shared, usage.used), usage.cached, usage.withheld)
-
-    def _shared_pages(self) -> int:
-        """Counted anew now and then, as it takes longer than anything else about an event."""
-        now = time.monotonic()
-        if now >= self._shared_until:
-            self._shared = share_out(self._state.store.contexts).shared_pages
-            self._shared_until = now + SHARED_SECONDS
-        return self._shared

@@ -11,7 +11,6 @@ from pie_mlx.events import (
     ContextSuspended,
     Event,
     MarketSettled,
-    PageUsage,
     WaitChanged,
 )
 
@@ -41,9 +40,9 @@ class TickReports:
         self.reasons[suspension.context] = reason
         self._emit(ContextSuspended(suspension.context, suspension.for_context, reason.kind, reason.text()))
 
-    def suspended_itself(self, context: int, pages: PageUsage) -> None:
-        """The program gave the pages back (R2), which leaves `pages`."""
-        self._emit(ContextSuspended(context, context, "requested", "suspended: by its program", pages))
+    def suspended_itself(self, context: int) -> None:
+        """The program gave the pages back (R2)."""
+        self._emit(ContextSuspended(context, context, "requested", "suspended: by its program"))
 
     def restored(self, context: int, work: Restore) -> None:
         """All content of a context is in the pool again."""

@@ -12,7 +12,8 @@ INPUT_CHARACTERS = 1024
 
 
 class ProcessRow(msgspec.Struct, frozen=True):
-    """One process. `started_at` is Unix time, `pages` its pages in the pool, `bid` its highest, in credits."""
+    """One process. `started_at` is Unix time, `pages` its pages in the pool, of which no other process holds
+    `own_pages`, `bid` its highest, in credits."""
 
     id: str
     username: str
@@ -27,6 +28,7 @@ class ProcessRow(msgspec.Struct, frozen=True):
     model: str
     started_at: float
     pages: int
+    own_pages: int
     balance: float
     bid: float
 
@@ -58,6 +60,7 @@ def row_of(record: ProcessRecord, status: ProcessStatus | None) -> ProcessRow:
         model=record.model,
         started_at=record.started_at,
         pages=status.pages if status else 0,
+        own_pages=status.own_pages if status else 0,
         balance=status.balance if status else 0.0,
         bid=status.bid if status else 0.0,
     )

@@ -8,6 +8,7 @@ from pie_mlx.events import (
     EngineStarted,
     Event,
     MarketSettled,
+    PagesCounted,
     PagesSpilled,
     PageUsage,
     PassCompleted,
@@ -78,15 +79,17 @@ class EngineTotals:
                 self.policy = policy
             case AccountLeft(treasury=treasury):
                 self.treasury = treasury
-            case PagesSpilled(stored_pages=pages):
-                self.spilled_pages = pages
+            case PagesCounted(pages=pages):
+                self.pages = pages
+            case PagesSpilled(stored_pages=stored):
+                self.spilled_pages = stored
             case SpillChanged(state=spill):
                 self.spill = spill
             case _:
                 pass
 
     def _tick(self, tick: TickCompleted) -> None:
-        self.ticks, self.pages, self.waiting = tick.tick, tick.pages, tick.waiting
+        self.ticks, self.waiting = tick.tick, tick.waiting
         if not tick.contexts:
             return
         self.batches += tick.steps

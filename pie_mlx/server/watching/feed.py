@@ -18,6 +18,7 @@ from pie_mlx.events import (
     MarketSettled,
     McpCalled,
     McpToolsListed,
+    PagesCounted,
     ProcessFailed,
     ProcessLaunched,
     ProcessMessage,
@@ -36,6 +37,7 @@ _BARE_BYTES = 512
 """Approximate memory of an event without its long field."""
 _MOVEMENT_BYTES = 256
 _TOOL_BYTES = 512
+_COUNT_BYTES = 128
 _LONG_FIELDS: dict[type[Event], str] = {
     ProcessOutput: "text",
     ProcessMessage: "text",
@@ -82,12 +84,20 @@ class EventOwners:
         process: str | None = getattr(event, "process", None)
         context: int | None = getattr(event, "context", None)
         if process is not None:
-            return self._processes.get(process, "")
+            return self.of_process(process)
         if context is not None:
-            return self._contexts.get(context, "")
+            return self.of_context(context)
         if isinstance(event, AccountJoined | AccountLeft):
             return self._accounts.get(event.account, "")
         return None
+
+    def of_process(self, process: str) -> str:
+        """The user of a process, "" if unknown."""
+        return self._processes.get(process, "")
+
+    def of_context(self, context: int) -> str:
+        """The user of a context, "" if unknown."""
+        return self._contexts.get(context, "")
 
     def accounts_of(self, username: str) -> set[int]:
         return {account for account, owner in self._accounts.items() if owner == username}
@@ -109,11 +119,19 @@ class FeedEvent:
             return self.event
         if self.owner is not None:
             return None
-        if isinstance(self.event, MarketSettled):
-            own = owners.accounts_of(user.name)
-            movements = tuple(movement for movement in self.event.movements if movement.account in own)
-            return msgspec.structs.replace(self.event, movements=movements)
-        return self.event
+        match self.event:
+            case MarketSettled(movements=movements):
+                own = owners.accounts_of(user.name)
+                seen = tuple(movement for movement in movements if movement.account in own)
+                return msgspec.structs.replace(self.event, movements=seen)
+            case PagesCounted(processes=processes, contexts=contexts):
+                return msgspec.structs.replace(
+                    self.event,
+                    processes=tuple(one for one in processes if owners.of_process(one.process) == user.name),
+                    contexts=tuple(one for one in contexts if owners.of_context(one.context) == user.name),
+                )
+            case event:
+                return event
 
 
 class Feed:
@@ -167,6 +185,8 @@ def _size_bytes(event: Event) -> int:
         return _BARE_BYTES + getsizeof(getattr(event, name))
     if isinstance(event, MarketSettled):
         return _BARE_BYTES + len(event.movements) * _MOVEMENT_BYTES
+    if isinstance(event, PagesCounted):
+        return _BARE_BYTES + (len(event.processes) + len(event.contexts)) * _COUNT_BYTES
     if isinstance(event, McpToolsListed):
         return _BARE_BYTES + len(event.tools) * _TOOL_BYTES
     return _BARE_BYTES

@@ -22,7 +22,8 @@ class Span(msgspec.Struct, frozen=True):
 
 
 class ContextState(msgspec.Struct, frozen=True):
-    """`shared_pages` came from a fork, a snapshot or the prefix cache; the others it computed.
+    """`own_pages` are held by no other context, `shared_pages` by others too; `effective_pages` counts a shared page in
+    equal parts. All are pages in the pool, as the engine counted them.
 
     `since` is when `activity` began, `reason` a text why it waits, `passed` when its latest pass completed.
     """
@@ -32,7 +33,9 @@ class ContextState(msgspec.Struct, frozen=True):
     account: int
     created: float
     parent: int = 0
+    own_pages: int = 0
     shared_pages: int = 0
+    effective_pages: float = 0.0
     held_tokens: int = 0
     bid: float = 0.0
     passes: int = 0
@@ -46,14 +49,6 @@ class ContextState(msgspec.Struct, frozen=True):
     def held_pages(self, page_size: int) -> int:
         """Pages of its tokens, in the pool or out of it."""
         return -(-self.held_tokens // page_size)
-
-    def pages(self, page_size: int) -> tuple[int, int]:
-        """Own and shared pages in the pool: none while it is suspended."""
-        if self.activity == "suspended":
-            return 0, 0
-        held = self.held_pages(page_size)
-        shared = min(self.shared_pages, held)
-        return held - shared, shared
 
 
 def activity(context: ContextState, seconds: float) -> Activity | Literal["idle"]:

@@ -27,7 +27,8 @@ class Output(msgspec.Struct, frozen=True):
 
 
 class ProcessState(msgspec.Struct, frozen=True):
-    """`tokens` were computed for it, `recent_tokens` of them since the last sample; `rate` (tokens/s) lags by a sample.
+    """`own_pages` of the pool are held by no other process, `shared_pages` by others too. `tokens` were computed for
+    it, `recent_tokens` of them since the last sample; `rate` (tokens/s) lags by a sample.
 
     `tools` are its latest calls of MCP servers. `outcome` is empty while it lives; `result` is its return value
     or error afterwards. `input` is the start of its input, as JSON.
@@ -39,6 +40,8 @@ class ProcessState(msgspec.Struct, frozen=True):
     launched_seconds: float
     token_budget: int | None = None
     account: int = 0
+    own_pages: int = 0
+    shared_pages: int = 0
     tokens: int = 0
     recent_tokens: int = 0
     rate: float = 0.0

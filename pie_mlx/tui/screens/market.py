@@ -28,7 +28,7 @@ class BookRow(NamedTuple):
     demand: Demand | None
     account: int
     text: str = ""
-    scale: int = 1
+    scale: float = 1
 
 
 def book_rows(state: MonitorState) -> list[BookRow]:
@@ -49,7 +49,7 @@ def depth(row: BookRow) -> list[Piece]:
     """The demand's place in the pool: pages that fit are solid, the others hollow."""
     if row.demand is None:
         return [Piece("╌╌╌ the pool ends ╌╌╌"[:BAR_CELLS], "warn")]
-    start = (row.demand.until - row.demand.pages) * BAR_CELLS // row.scale
+    start = int((row.demand.until - row.demand.pages) * BAR_CELLS / row.scale)
     cells = max(1, round(row.demand.pages * BAR_CELLS / row.scale)) if row.demand.pages else 0
     filled = round(cells * row.demand.filled / row.demand.pages) if row.demand.pages else 0
     tone = owner_tone(row.account)
@@ -66,7 +66,7 @@ def _bid(row: BookRow) -> Piece:
 
 
 def _until(row: BookRow) -> Piece:
-    return Piece(f"{row.demand.until}" if row.demand else "", "muted")
+    return Piece(f"{row.demand.until:.0f}" if row.demand else "", "muted")
 
 
 def _program(row: BookRow) -> list[Piece]:
@@ -83,7 +83,7 @@ def _status(row: BookRow) -> Piece:
 Book = Column[BookRow]
 BOOK = (
     Book("bid", 6, _bid, align="right"),
-    Book("pages", 5, lambda row: f"{row.demand.pages}" if row.demand else "", align="right"),
+    Book("pages", 5, lambda row: f"{row.demand.pages:.0f}" if row.demand else "", align="right"),
     Book("until", 5, _until, align="right", show_from=76),
     Book("place in the pool", BAR_CELLS, depth, show_from=64),
     Book("state", 9, _status, show_from=56),
@@ -168,7 +168,7 @@ class MarketScreen(MonitorScreen):
         book = book_rows(state)
         self.book.show(book)
         wanted = sum(row.demand.pages for row in book if row.demand)
-        self.book.name_border(subtitle=f"{wanted} pages wanted of {state.pages.total}")
+        self.book.name_border(subtitle=f"{wanted:.0f} pages wanted of {state.pages.total}")
         self.wallets.show(wallets(state))
         self.wallets.name_border(subtitle=f"treasury {credits(state.treasury)}")
         self.evictions.show(state.evictions[::-1])

@@ -20,32 +20,21 @@ BAR_CELLS = 24
 
 
 def owner_shares(state: MonitorState) -> list[Share]:
-    """Pages by account. A context owns the pages it computed; `others` are used pages without a known context."""
+    """Pages that one program alone holds, by account; then the used pages that several programs hold, or programs of
+    other users."""
     owned: dict[int, int] = {}
     names: dict[int, str] = {}
-    for context in state.contexts.values():
-        owned[context.account] = owned.get(context.account, 0) + context.pages(state.page_size)[0]
-        process = state.processes.get(context.process)
-        names[context.account] = process.program.partition("@")[0] if process else f"account {context.account}"
+    for process in state.processes.values():
+        if process.own_pages:
+            owned[process.account] = owned.get(process.account, 0) + process.own_pages
+            names.setdefault(process.account, process.program.partition("@")[0])
     shares = [Share(names[account], pages, owner_tone(account)) for account, pages in sorted(owned.items())]
-    # Figures of contexts are as of their latest pass, those of the pool as of the latest tick.
-    shares = _within(shares, state.pages.used)
-    rest = state.pages.used - sum(share.amount for share in shares)
     return [
         *shares,
-        Share("others", rest, "bright"),
+        Share("shared or of others", state.pages.used - sum(owned.values()), "bright"),
         Share("cached", state.pages.cached, "muted"),
         Share("free", state.pages.free, "faint"),
     ]
-
-
-def _within(shares: list[Share], most: int) -> list[Share]:
-    kept: list[Share] = []
-    for share in shares:
-        amount = min(share.amount, most)
-        most -= amount
-        kept.append(share._replace(amount=amount))
-    return kept
 
 
 class TreeLine(TreeRow, frozen=True):
@@ -53,13 +42,12 @@ class TreeLine(TreeRow, frozen=True):
 
     program: str
     status: str
-    page_size: int
     most_pages: int
 
 
 def tree_lines(state: MonitorState) -> list[TreeLine]:
     """The forest, each context with its program."""
-    most = max((context.held_pages(state.page_size) for context in state.contexts.values()), default=1)
+    most = max((context.own_pages + context.shared_pages for context in state.contexts.values()), default=1)
     names = {process.id: process.program for process in state.processes.values()}
     return [
         TreeLine(
@@ -67,7 +55,6 @@ def tree_lines(state: MonitorState) -> list[TreeLine]:
             row.branches,
             names.get(row.context.process, "") if not row.branches else "",
             activity(row.context, state.seconds),
-            state.page_size,
             max(1, most),
         )
         for row in context_tree(state)
@@ -81,17 +68,10 @@ def _name(row: TreeLine) -> list[Piece]:
 
 def _bar(row: TreeLine) -> list[Piece]:
     """Shared pages hollow, own pages solid."""
-    held = row.context.held_pages(row.page_size)
-    shared = min(row.context.shared_pages, held)
-    cells = [round(number * BAR_CELLS / row.most_pages) for number in (shared, held)]
+    held = row.context.own_pages + row.context.shared_pages
+    cells = [round(number * BAR_CELLS / row.most_pages) for number in (row.context.shared_pages, held)]
     tone = owner_tone(row.context.account)
-    strength = tone if row.status != "suspended" else "faint"
-    return [Piece("▒" * cells[0], strength), Piece("█" * (cells[1] - cells[0]), strength)]
-
-
-def _own(row: TreeLine) -> str:
-    held = row.context.held_pages(row.page_size)
-    return f"{held - min(row.context.shared_pages, held)}"
+    return [Piece("▒" * cells[0], tone), Piece("█" * (cells[1] - cells[0]), tone)]
 
 
 Tree = Column[TreeLine]
@@ -99,10 +79,8 @@ TREE = (
     Tree("context", 0, _name),
     Tree("state", 9, lambda row: Piece(row.status, STATUS_TONES[row.status])),
     Tree("▒ shared █ own", BAR_CELLS, _bar, show_from=70),
-    Tree(
-        "shared", 6, lambda row: Piece(f"{min(row.context.shared_pages, 10**6)}", "muted"), align="right", show_from=50
-    ),
-    Tree("own", 5, _own, align="right"),
+    Tree("shared", 6, lambda row: Piece(f"{row.context.shared_pages}", "muted"), align="right", show_from=50),
+    Tree("own", 5, lambda row: f"{row.context.own_pages}", align="right"),
     Tree("tokens", 6, lambda row: Piece(f"{row.context.held_tokens}", "muted"), align="right"),
     Tree("passes", 6, lambda row: Piece(f"{row.context.passes}", "muted"), align="right", show_from=80),
 )

@@ -31,12 +31,10 @@ class ContextRow(NamedTuple):
 
     context: ContextState
     status: str
-    own: int
-    shared: int
 
 
 def _held(context: ContextState, state: MonitorState) -> ContextRow:
-    return ContextRow(context, activity(context, state.seconds), *context.pages(state.page_size))
+    return ContextRow(context, activity(context, state.seconds))
 
 
 def _parent(row: ContextRow) -> Piece:
@@ -51,8 +49,8 @@ HELD: tuple[Column[ContextRow], ...] = (
     Column("ctx", 5, lambda row: Piece(f"#{row.context.id}", owner_tone(row.context.account)), align="right"),
     Column("from", 5, _parent, align="right"),
     Column("state", 9, lambda row: Piece(row.status, STATUS_TONES[row.status])),
-    Column("own", 4, lambda row: f"{row.own}", align="right"),
-    Column("shared", 6, lambda row: f"{row.shared}", align="right"),
+    Column("own", 4, lambda row: f"{row.context.own_pages}", align="right"),
+    Column("shared", 6, lambda row: f"{row.context.shared_pages}", align="right"),
     Column("tokens", 6, lambda row: f"{row.context.held_tokens}", align="right", show_from=46),
     Column("bid", 6, lambda row: credits(row.context.bid), align="right", show_from=52),
     Column("reason", 0, _reason, show_from=64),

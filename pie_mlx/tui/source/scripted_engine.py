@@ -13,6 +13,7 @@ from pie_mlx.events import (
     BidDeclared,
     ContextCreated,
     ContextForked,
+    ContextPages,
     ContextReleased,
     ContextRestored,
     ContextSuspended,
@@ -24,12 +25,14 @@ from pie_mlx.events import (
     McpServerStopped,
     McpTool,
     McpToolsListed,
+    PagesCounted,
     PageUsage,
     PassCompleted,
     ProcessFailed,
     ProcessLaunched,
     ProcessMessage,
     ProcessOutput,
+    ProcessPages,
     ProcessReturned,
     TickCompleted,
     WaitChanged,
@@ -59,6 +62,13 @@ class Context:
     def own_pages(self, more: int = 0) -> int:
         return -(-(self.tokens + more) // PAGE_SIZE) - self.shared_pages
 
+    def counted(self, shared: int, holders: int) -> ContextPages:
+        """Its pages, of which `shared` are held by `holders` contexts."""
+        if not self.resident:
+            return ContextPages(self.id, 0, 0, 0.0)
+        own = self.own_pages() + self.shared_pages - shared
+        return ContextPages(self.id, own, shared, own + shared / holders)
+
     def next_tokens(self) -> int:
         left = self.target - self.tokens
         return min(left, CHUNK_TOKENS) if self.reads else min(left, 1)
@@ -77,6 +87,16 @@ class Program:
     until: int = 0
     asked_bid: float | None = None
     suspended_until: int = 0
+
+    def pages(self) -> int:
+        """Distinct pages in the pool."""
+        return round(sum(pages.effective for pages in self.counted()))
+
+    def counted(self) -> list[ContextPages]:
+        """The pages of its contexts. Forks share the beginning of the first one."""
+        shared = self.contexts[-1].shared_pages if self.contexts else 0
+        holders = sum(context.resident for context in self.contexts)
+        return [context.counted(shared, holders) for context in self.contexts]
 
 
 class ScriptedEngine:
@@ -313,8 +333,16 @@ class ScriptedEngine:
         cached = min(self._pages - used, 8 + self._tick % 40)
         duration = 0.012 + 0.0006 * len(ran) + 0.00012 * tokens
         contexts = sum(1 for _ in self._contexts())
-        pages = PageUsage(self._pages, used, min(shared, used), cached)
-        self._events.append(TickCompleted(self._tick, len(ran), tokens, contexts - placed, duration, pages))
+        self._events.append(TickCompleted(self._tick, len(ran), tokens, contexts - placed, duration))
+        usage = PageUsage(self._pages, used, min(shared, used), cached)
+        programs = self._programs.values()
+        self._events.append(
+            PagesCounted(
+                usage,
+                tuple(ProcessPages(program.id, program.pages(), 0) for program in programs),
+                tuple(pages for program in programs for pages in program.counted()),
+            )
+        )
 
     def _settle(self, ran: list[tuple[Program, Context]]) -> None:
         rents: dict[int, float] = {}

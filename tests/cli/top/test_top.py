@@ -20,7 +20,7 @@ def top(capsys, *arguments):
 def test_the_state_at_the_end_of_a_recording_is_printed_as_json(capsys):
     code, out, _ = top(capsys, "--replay", str(RECORDING), "--json")
     state = json.loads(out)
-    assert (code, state["model"], state["policy"], state["pages"]["total"]) == (0, "pie-tiny", "market", 80)
+    assert (code, state["model"], state["policy"], state["pages"]["total"]) == (0, "pie-tiny", "market", 44)
     assert {"id", "program", "status", "reason", "own", "shared", "balance", "bid"} <= set(state["programs"][0])
 
 

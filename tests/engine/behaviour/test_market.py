@@ -26,7 +26,6 @@ from pie_mlx.errors import ContextBusyError, InvalidArgumentError, TokenBudgetEr
 from pie_mlx.events import (
     AccountJoined,
     AccountLeft,
-    ContextReleased,
     ContextRestored,
     ContextSuspended,
     MarketSettled,
@@ -230,17 +229,6 @@ async def test_a_bid_from_outside_holds_until_the_next_step_bids_anew(small: Run
 
 def bids(engine: Running) -> list[float]:
     return [status.bid for status in finished(engine.core.consult(inspection.context_statuses))]
-
-
-async def test_pages_that_are_given_back_without_a_tick_are_told_with_the_event(small: Running) -> None:
-    left, right = await hold(small, 40, seed=1, bid=1.0), await hold(small, 40, seed=2, bid=1.0)
-    left.suspend()
-    right.release()
-    await left.flush()
-    (suspended,), (released,) = events_of(small, ContextSuspended), events_of(small, ContextReleased)
-    assert suspended.pages is not None
-    assert released.pages is not None
-    assert (suspended.pages.used, released.pages.used) == (3, 0)
 
 
 async def test_without_contention_no_program_pays_rent(small: Running) -> None:  # M7, T17

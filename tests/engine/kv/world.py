@@ -5,16 +5,18 @@ are carried out as an engine would, in the order the store asks for.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pie_mlx.engine.kv import (
     Fill,
     PageCopy,
+    PageCount,
     PageHasher,
     PageStore,
     Restore,
     WorkingToken,
+    count_pages,
     share_out,
 )
 
@@ -298,10 +300,19 @@ class World:
         for context, table in tables.items():
             assert abs(effective[context] - sum(1 / holders[page] for page in table)) < 1e-9
         self.check_holdings()
+        self.check_counts(tables)
         usage = store.usage()
         assert usage.used == len(holders)
         assert usage.shared == sum(count > 1 for count in holders.values())
         assert usage.free + usage.cached + usage.snapshot_only == store.pool.available() == self.pages - len(holders)
+
+    def check_counts(self, tables: Mapping[int, Sequence[int]]) -> None:
+        """Own and shared pages of two holders, contexts of even and of odd numbers, each page counted once."""
+        held = [{page for number, table in tables.items() if number % 2 == rest for page in table} for rest in (0, 1)]
+        counts = count_pages({rest: [c for c in self.store.contexts if c.number % 2 == rest] for rest in (0, 1)})
+        for rest in (0, 1):
+            shared = held[rest] & held[1 - rest]
+            assert counts[rest] == PageCount(len(held[rest] - shared), len(shared))
 
     def check_holdings(self) -> None:
         """The planner's picture adds up: private pages and shares of runs are the effective pages."""

@@ -194,7 +194,7 @@ def ran(context: int, held: int, computed: int, requested: float, completed: flo
 
 
 def tick(tokens: int, seconds: float) -> TickCompleted:
-    return TickCompleted(1, 1, tokens, 0, seconds, USAGE)
+    return TickCompleted(1, 1, tokens, 0, seconds)
 
 
 def test_time_before_a_pass_is_a_pause_idle_when_the_bid_was_0_in_it() -> None:  # B8

@@ -7,7 +7,6 @@ from pie_mlx.events import (
     AccountMovement,
     ContextCreated,
     MarketSettled,
-    PageUsage,
     PassCompleted,
     ProcessLaunched,
     ProcessMessage,
@@ -21,7 +20,7 @@ from tests.server.speaking import speak
 
 ADA, BOB, ADMIN = User("ada"), User("bob"), User("root", admin=True)
 LAUNCHED = ProcessLaunched("p", "ada", "a@1.0.0")
-TICK = TickCompleted(1, 3, 20, 0, 0.5, PageUsage(10, 2, 0, 0))
+TICK = TickCompleted(1, 3, 20, 0, 0.5)
 
 
 def frames(watcher):
@@ -93,7 +92,7 @@ def test_the_last_event_is_kept_however_large():
 
 def test_totals_are_folded():
     board = EngineTotals()
-    for event in (TICK, TickCompleted(2, 200, 1, 0, 1.5, PageUsage(10, 2, 0, 0)), LAUNCHED):
+    for event in (TICK, TickCompleted(2, 200, 1, 0, 1.5), LAUNCHED):
         board.observe(event)
     status = board.model_status("m")
     assert status["m.total_batches"] == 2

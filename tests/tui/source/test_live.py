@@ -177,7 +177,7 @@ async def test_what_a_server_has_not_kept_comes_from_its_snapshot():
         "contexts": [
             {"context": 6, "process": "q", "pages": 2, "resident": True, "bid": 0.5, "reason": "", "account": 4},
             {"context": 7, "process": "q", "pages": 3, "resident": True, "bid": 0.5, "reason": "", "account": 4}
-            | {"parent": 6, "tokens": 70},
+            | {"parent": 6, "tokens": 70, "held": {"context": 7, "own": 1, "shared": 2, "effective": 2.0}},
         ],
         "accounts": [{"account": 4, "endowment": 8.0, "balance": 3.5, "dividend": 0.0, "defaulted": False}],
         "mcp": [
@@ -191,7 +191,7 @@ async def test_what_a_server_has_not_kept_comes_from_its_snapshot():
     gap = EngineEvent(90, 100.0, "gap", '{"missed":90}')
     state = await followed(watch(91, gap, frame(91, tick(1)), frame(92, tick(2), 501.0), state=told))
     assert (list(state.processes), state.price, state.pages.total, state.ticks) == (["q"], 0.25, 64, 2)
-    assert (state.page_size, state.contexts[7].pages(state.page_size)) == (32, (3, 0))
+    assert (state.page_size, state.contexts[7].own_pages, state.contexts[7].shared_pages) == (32, 1, 2)
     assert (state.contexts[7].parent, state.contexts[7].account, state.contexts[6].held_tokens) == (6, 4, 64)
     assert (state.accounts[4].balance, state.processes["q"].account) == (3.5, 4)
     assert (state.mcp["files"].state, state.mcp["files"].errors) == ("ready", 1)

@@ -5,7 +5,7 @@ import pytest
 
 from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.event_log import HEADER, EventWriter
-from pie_mlx.events import ProcessLaunched, TickCompleted
+from pie_mlx.events import PagesCounted, ProcessLaunched
 from pie_mlx.tui.inbox import MOST_WAITING, Inbox
 from pie_mlx.tui.model import INITIAL, Record, advance, fold, records_of
 from pie_mlx.tui.model.folding.checkpoints import CHECKPOINT_RECORDS, Checkpoints
@@ -177,8 +177,12 @@ def test_the_scripted_engine_tells_the_same_story_twice():
 
 
 def test_the_scripted_engine_never_has_more_pages_than_there_are():
-    usages = [record.event.pages for record in scripted(200) if isinstance(record.event, TickCompleted)]
-    assert all(usage.used + usage.cached <= usage.total and usage.free >= 0 for usage in usages)
+    counts = [record.event for record in scripted(200) if isinstance(record.event, PagesCounted)]
+    assert len(counts) == 200
+    for count in counts:
+        assert count.pages.used + count.pages.cached <= count.pages.total
+        held = sum(context.effective for context in count.contexts)
+        assert sum(process.own for process in count.processes) == pytest.approx(held)
 
 
 async def test_the_demo_can_be_steered():

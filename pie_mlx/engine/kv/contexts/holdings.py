@@ -1,11 +1,16 @@
-"""Page holdings: effective pages, what each context could free, and which pages several contexts share."""
+"""Page holdings: effective pages, what each context could free, and which pages several holders share."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
+from typing import TypeVar
 
 from pie_mlx.engine.kv.contexts.context import Context
 from pie_mlx.engine.kv.pages.segment import Segment
 from pie_mlx.engine.kv.pages.trie import PrefixTrie, path
+
+Name = TypeVar("Name")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,29 @@ def _count_holders(residents: list[Context]) -> list[Segment]:
             done.append(segment)
             segment, holders = segment.parent, segment.holders
     return done
+
+
+@dataclass(frozen=True, slots=True)
+class PageCount:
+    """Pages of a holder in the pool: those that it alone holds, and those that others hold too."""
+
+    own: int = 0
+    shared: int = 0
+
+
+def count_pages(holders: Mapping[Name, Iterable[Context]]) -> dict[Name, PageCount]:
+    """The pages of every holder, a group of contexts that counts a page once however many of them hold it."""
+    groups = {name: [context for context in group if context.resident] for name, group in holders.items()}
+    held = {name: {part for context in group for part in path(context.leaf)} for name, group in groups.items()}
+    times = Counter(chain.from_iterable(held.values()))
+    return {
+        name: PageCount(
+            own=sum(len(part.pages) for part in held[name] if times[part] == 1)
+            + sum(context.working_pages for context in group),
+            shared=sum(len(part.pages) for part in held[name] if times[part] > 1),
+        )
+        for name, group in groups.items()
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,9 @@ from pie_mlx.events import (
     McpServerStarted,
     McpServerStopped,
     McpToolsListed,
+    PagesCounted,
     PagesSpilled,
+    PageUsage,
     PassCompleted,
     ProcessFailed,
     ProcessFile,
@@ -180,6 +182,8 @@ class StateBuilder:
                 self._suspended(event)
             case ContextRestored(context=number):
                 self._active(number, "suspended")
+            case PagesCounted():
+                self._counted(event)
             case PagesSpilled(stored_pages=pages):
                 self.spilled_pages = pages
             case SpillChanged(state=spill):
@@ -219,6 +223,8 @@ class StateBuilder:
                 ended_seconds=self.seconds,
                 rate=0.0,
                 recent_tokens=0,
+                own_pages=0,
+                shared_pages=0,
             )
 
     def _called_tool(self, event: McpCalled) -> None:
@@ -232,7 +238,7 @@ class StateBuilder:
         """A new engine: contexts and accounts of an earlier one in the same log are gone."""
         self.engine = event
         self.contexts, self.accounts = {}, {}
-        self.pages = replace(self.pages, total=event.total_pages, used=0, shared=0, cached=0)
+        self.pages = PageUsage(event.total_pages, 0, 0, 0)
         self.price = self.treasury = 0.0
 
     def _page_size(self) -> int:
@@ -242,7 +248,7 @@ class StateBuilder:
         self.ticks, self.ticked_seconds = event.tick, self.seconds
         self.tokens += event.tokens
         self.recent_tokens += event.tokens
-        self.tick_seconds, self.pages = event.duration_seconds / event.steps, event.pages
+        self.tick_seconds = event.duration_seconds / event.steps
         self.batch_contexts, self.batch_tokens = event.contexts, event.tokens // event.steps
 
     # Contexts.
@@ -254,7 +260,6 @@ class StateBuilder:
             account=event.account,
             created=self.seconds,
             parent=parent,
-            shared_pages=event.shared_pages,
             held_tokens=held_tokens,
             since=self.seconds,
         )
@@ -262,8 +267,18 @@ class StateBuilder:
         if process and not process.account:
             self.processes[event.process] = replace(process, account=event.account)
 
+    def _counted(self, event: PagesCounted) -> None:
+        self.pages = event.pages
+        for pages in event.contexts:
+            if context := self.contexts.get(pages.context):
+                self.contexts[pages.context] = replace(
+                    context, own_pages=pages.own, shared_pages=pages.shared, effective_pages=pages.effective
+                )
+        for held in event.processes:
+            if process := self.processes.get(held.process):
+                self.processes[held.process] = replace(process, own_pages=held.own, shared_pages=held.shared)
+
     def _released(self, event: ContextReleased) -> None:
-        self.pages = event.pages or self.pages
         if context := self.contexts.pop(event.context, None):
             spans = self._closed_spans(context)
             self.released[context.id] = replace(context, released=self.seconds, spans=spans)
@@ -275,7 +290,6 @@ class StateBuilder:
             self.contexts[event.context] = replace(
                 context,
                 held_tokens=event.held_tokens + event.attached_tokens + event.computed_tokens,
-                shared_pages=context.shared_pages + event.attached_tokens // self._page_size(),
                 bid=event.bid,
                 passes=context.passes + 1 + event.following,
                 activity="running",
@@ -318,7 +332,6 @@ class StateBuilder:
         return with_span(context.spans, Span(context.activity, context.since, self.seconds))
 
     def _suspended(self, event: ContextSuspended) -> None:
-        self.pages = event.pages or self.pages
         context = self.contexts.get(event.context)
         if context is None:
             return

@@ -21,6 +21,8 @@ class _Process(msgspec.Struct, frozen=True):
     state: str = "running"
     input: str = ""
     parent: str | None = None
+    pages: int = 0
+    own_pages: int = 0
 
 
 class _Ran(msgspec.Struct, frozen=True):
@@ -48,6 +50,12 @@ class _Totals(msgspec.Struct, frozen=True):
     spill: str = ""
 
 
+class _Held(msgspec.Struct, frozen=True):
+    own: int = 0
+    shared: int = 0
+    effective: float = 0.0
+
+
 class _Context(msgspec.Struct, frozen=True):
     context: int
     process: str
@@ -58,6 +66,7 @@ class _Context(msgspec.Struct, frozen=True):
     account: int = 0
     parent: int = 0
     tokens: int | None = None
+    held: _Held | None = None
 
 
 class _Account(msgspec.Struct, frozen=True):
@@ -127,12 +136,12 @@ def snapshot_state(snapshot: dict[str, Any], seconds: float, events: int = 1) ->
 
 def _processes(found: _Snapshot, accounts: dict[str, int], seconds: float) -> dict[str, ProcessState]:
     """Processes with their figures; queued ones, and all of an older server, have only those of the listing."""
-    ran = {item.id: _ran(item, accounts.get(item.id, 0), seconds) for item in found.ran}
     listed = {item.id: _process(item, accounts.get(item.id, 0), seconds) for item in found.processes}
+    ran = {item.id: _ran(item, listed.get(item.id), accounts.get(item.id, 0), seconds) for item in found.ran}
     return {**ran, **{name: process for name, process in listed.items() if name not in ran}}
 
 
-def _ran(item: _Ran, account: int, seconds: float) -> ProcessState:
+def _ran(item: _Ran, listed: ProcessState | None, account: int, seconds: float) -> ProcessState:
     process = ProcessState(
         item.id,
         item.username,
@@ -140,6 +149,8 @@ def _ran(item: _Ran, account: int, seconds: float) -> ProcessState:
         seconds - item.launched_seconds_ago,
         item.token_budget,
         account=account,
+        own_pages=listed.own_pages if listed else 0,
+        shared_pages=listed.shared_pages if listed else 0,
         tokens=item.tokens,
         passes=item.passes,
         input=item.input,
@@ -160,6 +171,8 @@ def _process(item: _Process, account: int, seconds: float) -> ProcessState:
         item.program,
         seconds - item.elapsed_secs,
         account=account,
+        own_pages=item.own_pages,
+        shared_pages=item.pages - item.own_pages,
         outcome=ENDED.get(item.state, ""),
         input=item.input,
         parent=item.parent or "",
@@ -167,12 +180,16 @@ def _process(item: _Process, account: int, seconds: float) -> ProcessState:
 
 
 def _context(item: _Context, page_size: int, seconds: float) -> ContextState:
+    held = item.held or _Held()
     return ContextState(
         id=item.context,
         process=item.process,
         account=item.account,
         created=seconds,
         parent=item.parent,
+        own_pages=held.own,
+        shared_pages=held.shared,
+        effective_pages=held.effective,
         held_tokens=item.pages * page_size if item.tokens is None else item.tokens,
         bid=item.bid,
         activity="suspended" if not item.resident else "waiting" if item.reason else "running",

@@ -7,27 +7,29 @@ from pie_mlx.tui.model.state import MonitorState
 
 
 class Demand(msgspec.Struct, frozen=True):
-    """Pages of a context at its bid; `filled` of them fit the pool, highest bid first; `until` is the running sum."""
+    """Pages of a context at its bid, shared ones in equal parts; `filled` of them fit the pool, highest bid first;
+    `until` is the running sum."""
 
     context: int
     process: str
     program: str
     bid: float
-    pages: int
-    filled: int
-    until: int
+    pages: float
+    filled: float
+    until: float
     status: str
 
 
 def order_book(state: MonitorState) -> list[Demand]:
-    """Demands by bid, highest first. Shared pages count once, for the context that computed them."""
+    """Demands by bid, highest first. A context that is off-pool wants all pages of its tokens."""
     demands: list[Demand] = []
-    total, capacity = 0, state.pages.total
+    total, capacity = 0.0, state.pages.total
     for context in sorted(state.contexts.values(), key=lambda context: (-context.bid, context.id)):
-        held = context.held_pages(state.page_size)
-        pages = held - min(context.shared_pages, held)
+        pages = float(context.held_pages(state.page_size))
+        if context.activity != "suspended":
+            pages = context.effective_pages
         process = state.processes.get(context.process)
-        filled = max(0, min(pages, capacity - total))
+        filled = max(0.0, min(pages, capacity - total))
         total += pages
         status = activity(context, state.seconds)
         name = process.program if process else ""

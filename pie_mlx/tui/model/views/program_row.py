@@ -16,7 +16,8 @@ ORDER: tuple[Status, ...] = ("running", "waiting", "suspended", "idle", "returne
 
 
 class ProgramRow(msgspec.Struct, frozen=True):
-    """`own` and `shared` count pages in the pool, `rate` tokens per second, `bid` is the highest of its contexts.
+    """`own` pages of the pool are held by no other program, `shared` by others too. `rate` is in tokens per second,
+    `bid` the highest of its contexts.
 
     Ages are whole seconds, so that the row of an idle program rarely changes.
     """
@@ -59,7 +60,6 @@ def busiest(rows: Iterable[ProgramRow]) -> list[ProgramRow]:
 
 def _row(state: MonitorState, process: ProcessState, contexts: list[ContextState]) -> ProgramRow:
     status, reason = _status(state, process, contexts)
-    pages = [context.pages(state.page_size) for context in contexts]
     account = state.accounts.get(process.account)
     ended = process.ended_seconds if process.outcome else state.seconds
     return ProgramRow(
@@ -69,8 +69,8 @@ def _row(state: MonitorState, process: ProcessState, contexts: list[ContextState
         status=status,
         reason=reason,
         contexts=len(contexts),
-        own=sum(own for own, _ in pages),
-        shared=sum(shared for _, shared in pages),
+        own=process.own_pages,
+        shared=process.shared_pages,
         balance=account.balance if account else 0.0,
         bid=max((context.bid for context in contexts), default=0.0),
         rate=process.rate,

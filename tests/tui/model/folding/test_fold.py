@@ -15,7 +15,6 @@ from pie_mlx.events import (
     McpTool,
     McpToolsListed,
     PagesSpilled,
-    PageUsage,
     ProcessFailed,
     ProcessFile,
     ProcessLaunched,
@@ -29,7 +28,7 @@ from pie_mlx.tui.model.process import OUTPUT_PIECES, PIECE_CHARACTERS
 from pie_mlx.tui.model.state import ENDED_PROCESSES, HISTORY_SAMPLES, LOG_LINES, SAMPLE_SECONDS
 from pie_mlx.tui.model.views.program_input import InputLine, input_lines
 from pie_mlx.tui.source.scripted_engine import ScriptedEngine
-from tests.tui.stream import CREATED, FORKED, LAUNCHED, RUNNING, STARTED, after, computed, settled, tick
+from tests.tui.stream import FORKED, LAUNCHED, RUNNING, STARTED, after, computed, counted, settled, tick
 
 
 def test_an_engine_is_known_by_what_it_said_at_its_start():
@@ -57,19 +56,18 @@ def test_a_pass_adds_tokens_to_its_context_and_its_program():
     assert (state.contexts[1].held_tokens, state.processes["p"].tokens, state.processes["p"].passes) == (41, 41, 2)
 
 
-def test_pages_found_in_the_prefix_cache_are_shared_ones():
-    state = after(STARTED, LAUNCHED, CREATED, computed(attached=32, tokens=8))
-    assert state.contexts[1].pages(16) == (1, 2)
+def test_pages_are_those_that_the_engine_counted():
+    state = after(*RUNNING, FORKED, counted((1, 1, 2), (2, 0, 2), own=3, used=5))
+    contexts = [
+        (context.own_pages, context.shared_pages, context.effective_pages) for context in state.contexts.values()
+    ]
+    assert contexts == [(1, 2, 2.0), (0, 2, 1.0)]
+    assert (state.processes["p"].own_pages, state.pages.used) == (3, 5)
 
 
-def test_a_fork_begins_with_the_pages_it_shares():
-    state = after(*RUNNING, FORKED)
-    assert (state.contexts[2].parent, state.contexts[2].pages(16)) == (1, (1, 2))
-
-
-def test_a_suspended_context_holds_no_page_of_the_pool():
-    state = after(*RUNNING, ContextSuspended(1, 2, "outbid", "suspended: bid 0.5 < clearing price 0.7"))
-    assert (state.contexts[1].activity, state.contexts[1].pages(16)) == ("suspended", (0, 0))
+def test_a_program_that_ended_holds_no_pages():
+    state = after(*RUNNING, counted((1, 3, 0)), ProcessReturned("p", ""))
+    assert (state.processes["p"].own_pages, state.processes["p"].shared_pages) == (0, 0)
 
 
 def test_who_made_way_for_whom_is_remembered_by_name():
@@ -111,13 +109,6 @@ def test_the_timeline_tells_forward_passes_waits_and_suspensions():
 def test_a_released_context_is_remembered_apart():
     state = after(*RUNNING, ContextReleased("p", 1))
     assert (dict(state.contexts), state.released[1].released) == ({}, 16.0)
-
-
-def test_pages_that_come_free_without_a_tick_are_free():
-    free = PageUsage(64, 0, 0, 4)
-    assert after(*RUNNING, ContextReleased("p", 1, pages=free)).pages == free
-    assert after(*RUNNING, ContextSuspended(1, 1, "requested", "", free)).pages == free
-    assert after(*RUNNING, ContextReleased("p", 1)).pages == after(*RUNNING).pages  # of an older engine
 
 
 def test_an_engine_computes_until_no_batch_came_for_a_while():

@@ -6,7 +6,7 @@ from pie_mlx.tui.model.views.context_tree import context_tree
 from pie_mlx.tui.model.views.order_book import order_book
 from pie_mlx.tui.model.views.program_row import busiest, program_rows
 from pie_mlx.tui.model.views.summary import summary
-from tests.tui.stream import CREATED, FORKED, LAUNCHED, RUNNING, STARTED, after, computed, settled
+from tests.tui.stream import CREATED, FORKED, LAUNCHED, RUNNING, STARTED, after, computed, counted, settled
 
 
 def row(*events):
@@ -44,7 +44,7 @@ def test_a_program_runs_though_one_of_its_contexts_is_suspended():
 
 
 def test_a_row_adds_up_the_pages_of_all_contexts():
-    found = row(*RUNNING, FORKED)
+    found = row(*RUNNING, FORKED, counted((1, 1, 2), (2, 1, 2), own=4, shared=2))
     assert (found.contexts, found.own, found.shared, found.balance, found.bid) == (2, 4, 2, 64.0, 0.5)
 
 
@@ -54,10 +54,16 @@ def test_living_programs_come_first_the_biggest_on_top_then_the_latest_that_ende
     assert [found.id for found in busiest(program_rows(after(*events)))] == ["p", "s", "r", "q"]
 
 
-def test_the_order_book_counts_shared_pages_once_and_ends_with_the_pool():
-    state = after(*RUNNING, FORKED, computed(2, held=40, tokens=1000, bid=0.9))
+def test_the_order_book_divides_shared_pages_and_ends_with_the_pool():
+    pages = counted((1, 2, 2), (2, 61, 2))
+    state = after(*RUNNING, FORKED, computed(2, held=40, tokens=1000, bid=0.9), pages)
     book = [(demand.context, demand.bid, demand.pages, demand.filled, demand.until) for demand in order_book(state)]
-    assert book == [(2, 0.9, 63, 63, 63), (1, 0.5, 3, 1, 66)]
+    assert book == [(2, 0.9, 62, 62, 62), (1, 0.5, 3, 2, 65)]
+
+
+def test_a_suspended_context_wants_the_pages_of_all_its_tokens():
+    state = after(*RUNNING, counted((1, 0, 0)), ContextSuspended(1, 2, "outbid", "suspended: x"))
+    assert [demand.pages for demand in order_book(state)] == [3.0]
 
 
 def test_forks_stand_below_what_they_were_forked_from():
@@ -82,7 +88,7 @@ def test_users_without_a_connection_are_people_too():
 
 
 def test_the_summary_holds_the_figures_and_a_row_for_each_program():
-    told = summary(after(*RUNNING, settled(0.7, 60.0)))
+    told = summary(after(*RUNNING, counted((1, 3, 0)), settled(0.7, 60.0)))
     assert (told.model, told.price, told.pages.used, told.pages_free) == ("pie-tiny", 0.7, 3, 60)
     assert [program.id for program in told.programs] == ["p"]
 
