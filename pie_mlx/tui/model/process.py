@@ -28,7 +28,7 @@ class Output(msgspec.Struct, frozen=True):
 
 class ProcessState(msgspec.Struct, frozen=True):
     """`own_pages` of the pool are held by no other process, `shared_pages` by others too. `tokens` were computed for
-    it, `recent_tokens` of them since the last sample; `rate` (tokens/s) lags by a sample.
+    it. `recent_decoded` were added to its text since the last sample; `rate`, of them per second, lags by a sample.
 
     `tools` are its latest calls of MCP servers. `outcome` is empty while it lives; `result` is its return value
     or error afterwards. `input` is the start of its input, as JSON.
@@ -43,7 +43,7 @@ class ProcessState(msgspec.Struct, frozen=True):
     own_pages: int = 0
     shared_pages: int = 0
     tokens: int = 0
-    recent_tokens: int = 0
+    recent_decoded: int = 0
     rate: float = 0.0
     passes: int = 0
     outcome: Outcome = ""

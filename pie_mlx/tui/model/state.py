@@ -23,9 +23,10 @@ Level = Literal["debug", "info", "warning", "error"]
 
 
 class Sample(msgspec.Struct, frozen=True):
-    """The figures of one quarter of a second."""
+    """The figures of a quarter of a second. `tokens_per_second` were decoded, `prefill_per_second` were of prompts."""
 
     tokens_per_second: float
+    prefill_per_second: float
     used: int
     shared: int
     cached: int
@@ -88,6 +89,7 @@ class MonitorState(msgspec.Struct, frozen=True):
     ticked_seconds: float = 0.0
     tokens: int = 0
     recent_tokens: int = 0
+    recent_decoded: int = 0
     tick_seconds: float = 0.0
     batch_contexts: int = 0
     batch_tokens: int = 0
@@ -119,13 +121,21 @@ class MonitorState(msgspec.Struct, frozen=True):
 
     @property
     def tokens_per_second(self) -> float:
-        """Tokens computed per second, over the latest two seconds."""
-        recent = self.history[-round(2 / SAMPLE_SECONDS) :]
-        return sum(sample.tokens_per_second for sample in recent) / len(recent) if recent else 0.0
+        """Tokens decoded per second, over the latest two seconds."""
+        return _mean([sample.tokens_per_second for sample in self._recent])
+
+    @property
+    def prefill_per_second(self) -> float:
+        """Tokens of prompts computed per second, over the latest two seconds."""
+        return _mean([sample.prefill_per_second for sample in self._recent])
+
+    @property
+    def _recent(self) -> tuple[Sample, ...]:
+        return self.history[-round(2 / SAMPLE_SECONDS) :]
 
     @property
     def token_rates(self) -> list[float]:
-        """Tokens per second over time, each the mean of one second, because prefills come in bursts."""
+        """Tokens decoded per second over time, each the mean of one second."""
         rates = [sample.tokens_per_second for sample in self.history]
         return [sum(rates[max(0, n - 3) : n + 1]) / min(4, n + 1) for n in range(len(rates))]
 
@@ -133,6 +143,10 @@ class MonitorState(msgspec.Struct, frozen=True):
     def latency_seconds(self) -> float:
         """The time from a request to its answer: the median of the latest passes."""
         return sorted(self.latencies)[len(self.latencies) // 2] if self.latencies else 0.0
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
 
 
 INITIAL = MonitorState()

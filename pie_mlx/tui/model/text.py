@@ -1,6 +1,10 @@
 """Text of programs, made safe to show, and numbers in readable units."""
 
+import time
 import unicodedata
+
+UNIX_SECONDS = 1e9
+"""Times of streams above it are Unix time; recordings have clocks that began at a start."""
 
 
 def clean(text: str) -> str:
@@ -75,6 +79,13 @@ def clock(seconds: float) -> str:
     """A place in a recording, `01:23.4`."""
     minutes, rest = divmod(max(0.0, seconds), 60)
     return f"{int(minutes):02d}:{rest:04.1f}"
+
+
+def moment(seconds: float, started_seconds: float) -> str:
+    """The local time, `07:23:11`, of a stream whose times are Unix time; a place in a recording for others."""
+    if seconds < UNIX_SECONDS:
+        return clock(seconds - started_seconds)
+    return time.strftime("%H:%M:%S", time.localtime(seconds))
 
 
 def _is_visible(letter: str) -> bool:

@@ -3,7 +3,7 @@
 from typing import ClassVar, get_args
 
 from pie_mlx.tui.model.state import Level, LogLine
-from pie_mlx.tui.model.text import clock, one_line
+from pie_mlx.tui.model.text import moment, one_line
 from pie_mlx.tui.screens.base import place_bindings
 from pie_mlx.tui.screens.filtered import FilteredScreen
 from pie_mlx.tui.view import View
@@ -26,7 +26,7 @@ class LogsScreen(FilteredScreen[LogLine]):
         self._least: Level = "info"
         table = Table[LogLine](
             (
-                Lines("time", 7, lambda line: Piece(clock(line.seconds - self._started), "muted"), align="right"),
+                Lines("time", 8, lambda line: Piece(moment(line.seconds, self._started), "muted"), align="right"),
                 Lines("level", 7, lambda line: Piece(line.level, TONES[line.level])),
                 Lines("source", 20, lambda line: Piece(line.source, "muted" if line.source == "engine" else "bright")),
                 Lines("id", 8, lambda line: Piece(line.process[:8], "muted"), show_from=100),

@@ -39,7 +39,7 @@ class OverviewScreen(MonitorScreen):
     def __init__(self) -> None:
         super().__init__()
         self.figures = StatRow(id="figures")
-        self.tokens = Chart("Tokens", "good", rate, id="tokens-chart", unit=" tok/s")
+        self.tokens = Chart("Decoded tokens", "good", rate, id="tokens-chart", unit=" tok/s")
         self.used = Chart("Pages used", "main", count, id="pages-chart")
         self.price = Chart("Clearing price", "warn", credits, id="price-chart", unit=" cr")
         self.latency = Chart("Pass latency", "accent", duration, id="latency-chart")
@@ -77,7 +77,13 @@ def figures(view: View) -> tuple[Stat, ...]:
     batch = (state.batch_contexts, state.batch_tokens) if state.computes else (0, 0)
     living = sum(process.lives for process in state.processes.values())
     return (
-        Stat("tokens", rate(state.tokens_per_second), "tok/s", "good", _muted(f"{count(state.tokens)} in all")),
+        Stat(
+            "tokens",
+            rate(state.tokens_per_second),
+            "tok/s",
+            "good",
+            _muted(f"+ {rate(state.prefill_per_second)} prefill"),
+        ),
         Stat("pages", f"{state.pages.used}", f"of {state.pages.total}", "main", _muted(_used(state))),
         Stat("price", credits(state.price), "cr", "warn", _muted(_pressure(state))),
         Stat("programs", f"{living}", "alive", "bright", _counts(counts["running"], counts["waiting"], suspended)),

@@ -1,3 +1,5 @@
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -38,6 +40,15 @@ def test_ages_are_short(seconds, shown):
 
 def test_a_place_in_a_recording_is_minutes_and_tenths():
     assert text.clock(83.44) == "01:23.4"
+
+
+def test_moments_of_live_engines_are_times_of_day_and_those_of_recordings_places():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TZ", "UTC")
+        time.tzset()
+        assert text.moment(1_790_000_000.0, 1_789_999_000.0) == "14:13:20"
+        assert text.moment(183.44, 100.0) == "01:23.4"
+    time.tzset()
 
 
 def test_a_rate_of_nothing_is_nothing():

@@ -48,7 +48,7 @@ def metrics(server):
 async def told(inbox, used):
     """What a monitor shows once it shows so many used pages."""
     async with asyncio.timeout(20):
-        while (state := inbox.state()).pages.used != used:
+        while (state := inbox.state()).pages.used != used:  # noqa: ASYNC110 - an inbox has no event
             await asyncio.sleep(0.01)
     return {row.id: (row.own, row.shared) for row in summary(state).programs}
 

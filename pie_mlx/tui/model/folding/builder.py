@@ -55,6 +55,12 @@ from pie_mlx.tui.model.text import shortened
 replace = msgspec.structs.replace
 
 
+def decoded_tokens(event: PassCompleted) -> int:
+    """Tokens that a pass added to the text: its own and its right guesses, if it read no prompt, and what followed."""
+    reads_prompt = event.computed_tokens - event.following - event.guessed_tokens > 1
+    return event.following + (0 if reads_prompt else 1 + event.guessed_right)
+
+
 class StateBuilder:
     """Mutable copies of the fields that change; `state` returns them as the next state."""
 
@@ -70,6 +76,7 @@ class StateBuilder:
         self.ticked_seconds = state.ticked_seconds
         self.tokens = state.tokens
         self.recent_tokens = state.recent_tokens
+        self.recent_decoded = state.recent_decoded
         self.tick_seconds = state.tick_seconds
         self.batch_contexts = state.batch_contexts
         self.batch_tokens = state.batch_tokens
@@ -103,6 +110,7 @@ class StateBuilder:
             ticked_seconds=self.ticked_seconds,
             tokens=self.tokens,
             recent_tokens=self.recent_tokens,
+            recent_decoded=self.recent_decoded,
             tick_seconds=self.tick_seconds,
             batch_contexts=self.batch_contexts,
             batch_tokens=self.batch_tokens,
@@ -222,7 +230,7 @@ class StateBuilder:
                 result=shortened(result, PIECE_CHARACTERS),
                 ended_seconds=self.seconds,
                 rate=0.0,
-                recent_tokens=0,
+                recent_decoded=0,
                 own_pages=0,
                 shared_pages=0,
             )
@@ -285,6 +293,8 @@ class StateBuilder:
 
     def _passed(self, event: PassCompleted) -> None:
         latency = max(0.0, event.completed_seconds - event.requested_seconds)
+        decoded = decoded_tokens(event)
+        self.recent_decoded += decoded
         self.latencies.append(latency / (1 + event.following))
         if context := self.contexts.get(event.context):
             self.contexts[event.context] = replace(
@@ -302,7 +312,7 @@ class StateBuilder:
             self.processes[event.process] = replace(
                 process,
                 tokens=process.tokens + event.computed_tokens,
-                recent_tokens=process.recent_tokens + event.computed_tokens,
+                recent_decoded=process.recent_decoded + decoded,
                 passes=process.passes + 1 + event.following,
             )
 

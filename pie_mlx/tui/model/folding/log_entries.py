@@ -60,10 +60,10 @@ def _engine_entry(event: Event) -> LogEntry | None:
             return LogEntry("info", f"started {model}: {total} pages of {size} tokens, policy {policy}")
         case ContextSuspended(context=context, for_context=other, text=text):
             target = "" if other == context else f" for context {other}"
-            return LogEntry("warning", f"context {context}{target} {text}", context=context)
+            return LogEntry("debug", f"context {context}{target} {text}", context=context)
         case ContextRestored(context=context, replayed_tokens=tokens, read_pages=pages):
             how = f"{tokens} tokens computed again, {pages} pages read"
-            return LogEntry("info", f"context {context} restored: {how}", context=context)
+            return LogEntry("debug", f"context {context} restored: {how}", context=context)
         case WaitChanged(context=context, reason=reason, text=text) if reason:
             return LogEntry("debug", f"context {context} {text}", context=context)
         case PagesSpilled(pages=pages, stored_pages=stored):

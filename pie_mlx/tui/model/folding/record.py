@@ -7,7 +7,7 @@ from pie_mlx.events import ClockRead, ContextForked, ContextReleased, Event, Pas
 
 
 class Record(NamedTuple):
-    """`seconds` is the time of the stream: only differences have a meaning. It never decreases."""
+    """`seconds` is Unix time for a live engine, and the recorder's own clock for a recording. It never decreases."""
 
     seconds: float
     event: Event

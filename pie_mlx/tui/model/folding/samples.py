@@ -29,7 +29,8 @@ def _take_sample(builder: StateBuilder) -> None:
     latencies = sorted(builder.latencies)
     builder.history.append(
         Sample(
-            tokens_per_second=builder.recent_tokens / SAMPLE_SECONDS,
+            tokens_per_second=builder.recent_decoded / SAMPLE_SECONDS,
+            prefill_per_second=max(0, builder.recent_tokens - builder.recent_decoded) / SAMPLE_SECONDS,
             used=builder.pages.used,
             shared=builder.pages.shared,
             cached=builder.pages.cached,
@@ -40,17 +41,17 @@ def _take_sample(builder: StateBuilder) -> None:
             latency_seconds=latencies[len(latencies) // 2] if latencies else 0.0,
         )
     )
-    builder.recent_tokens = 0
+    builder.recent_tokens = builder.recent_decoded = 0
     _sample_rates(builder)
     _sample_balances(builder)
 
 
 def _sample_rates(builder: StateBuilder) -> None:
     for name, process in builder.processes.items():
-        if process.recent_tokens or process.rate:
-            rate = process.rate + RATE_WEIGHT * (process.recent_tokens / SAMPLE_SECONDS - process.rate)
+        if process.recent_decoded or process.rate:
+            rate = process.rate + RATE_WEIGHT * (process.recent_decoded / SAMPLE_SECONDS - process.rate)
             kept = rate if rate > RATE_FLOOR else 0.0
-            builder.processes[name] = msgspec.structs.replace(process, rate=kept, recent_tokens=0)
+            builder.processes[name] = msgspec.structs.replace(process, rate=kept, recent_decoded=0)
 
 
 def _sample_balances(builder: StateBuilder) -> None:

@@ -8,13 +8,14 @@ from pie_mlx.tui.model.views.program_row import ProgramRow, busiest, program_row
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """The output of `pie top --json`. Rates are per second, times in seconds, prices in credits per page and tick."""
+    """The output of `pie top --json`. `tokens_per_second` were decoded. Rates are per second, times in seconds, prices in credits per page and tick."""
 
     model: str
     policy: str
     ticks: int
     tokens: int
     tokens_per_second: float
+    prefill_per_second: float
     pass_latency_seconds: float
     tick_seconds: float
     price: float
@@ -34,6 +35,7 @@ def summary(state: MonitorState) -> Summary:
         ticks=state.ticks,
         tokens=state.tokens,
         tokens_per_second=round(state.tokens_per_second, 3),
+        prefill_per_second=round(state.prefill_per_second, 3),
         pass_latency_seconds=state.latency_seconds,
         tick_seconds=state.tick_seconds,
         price=state.price,

@@ -77,6 +77,11 @@ def test_who_made_way_for_whom_is_remembered_by_name():
     assert eviction.reason == "suspended: outbid"
 
 
+def test_moves_of_pages_are_details_of_the_log():
+    state = after(*RUNNING, ContextSuspended(1, 1, "requested", "suspended: by its program"), ContextRestored(1))
+    assert [line.level for line in state.log][-2:] == ["debug", "debug"]
+
+
 def test_a_context_that_suspended_itself_made_way_for_nobody():
     assert after(*RUNNING, ContextSuspended(1, 1, "requested", "suspended: by its program")).evictions == ()
 
@@ -214,14 +219,21 @@ def test_an_input_that_was_cut_stands_as_it_came():
     assert input_lines("") == []
 
 
-def test_tokens_per_second_are_those_of_the_latest_two_seconds():
-    ticks = [Record(10.0 + n * 0.1, tick(n, tokens=5)) for n in range(100)]
-    assert fold(INITIAL, ticks).tokens_per_second == pytest.approx(50, rel=0.15)
+def test_decoded_tokens_and_those_of_prompts_have_rates_of_their_own_over_two_seconds():
+    passes = [computed(held=40, tokens=1), msgspec.structs.replace(computed(held=40, tokens=3), following=2)]
+    events = [event for n in range(100) for event in (*passes, computed(held=0, tokens=6), tick(n, tokens=10))]
+    state = fold(after(*RUNNING), [Record(20.0 + n * 0.025, event) for n, event in enumerate(events)])
+    assert (state.tokens_per_second, state.prefill_per_second) == pytest.approx((40, 60), rel=0.15)
+
+
+def test_right_guesses_count_as_decoded_tokens_and_wrong_ones_do_not():
+    verified = msgspec.structs.replace(computed(held=40, tokens=5), guessed_tokens=4, guessed_right=2)
+    assert after(*RUNNING, verified, step=0.0).processes["p"].recent_decoded == 3
 
 
 def test_a_programs_rate_falls_to_none_when_it_stops():
-    busy = fold(after(*RUNNING), [Record(16 + n * 0.1, computed(held=n, tokens=2)) for n in range(60)])
-    assert busy.processes["p"].rate == pytest.approx(20, rel=0.2)
+    busy = fold(after(*RUNNING), [Record(16 + n * 0.1, computed(held=n, tokens=1)) for n in range(60)])
+    assert busy.processes["p"].rate == pytest.approx(10, rel=0.2)
     assert advance(busy, busy.seconds + 60).processes["p"].rate == 0
 
 
