@@ -8,7 +8,10 @@ from pie_mlx.tui.model.views.program_row import ProgramRow, busiest, program_row
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """The output of `pie top --json`. `tokens_per_second` were decoded. Rates are per second, times in seconds, prices in credits per page and tick."""
+    """The output of `pie top --json`. Rates are per second, times in seconds, prices in credits per page and tick.
+
+    `tokens_per_second` were decoded, `prefill_per_second` were of prompts.
+    """
 
     model: str
     policy: str
