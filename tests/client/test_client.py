@@ -141,7 +141,7 @@ async def test_what_a_launch_that_was_cancelled_with_its_answer_started_ends(soc
         patched.setattr(socket, "recv", cancel_and_receive)
         await asyncio.wait({launching})
     assert launching.cancelled()
-    del launching  # its frames hold what it was to return
+    launching = None  # its frames hold what it was to return
     assert not are_kept(queues)
     assert await asyncio.wait_for(ended(watch, 1), 5)
 

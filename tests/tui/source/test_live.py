@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import time
+from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -151,8 +152,19 @@ def watch(reached, *frames, state=None):
 
 
 async def followed(given):
-    source, inbox = LiveSource("x", lambda: None, clock=lambda: 500.0), Inbox()
-    await source._follow_events(given, inbox)
+    @contextlib.asynccontextmanager
+    async def connected():
+        async def watch(since):
+            assert since == 0
+            return given
+
+        yield SimpleNamespace(watch=watch)
+
+    async def open_client():
+        return connected()
+
+    inbox = Inbox()
+    await LiveSource("x", open_client, clock=lambda: 500.0).feed_for(inbox, 5.0)
     return inbox.state()
 
 
