@@ -41,13 +41,14 @@ def test_nobody_waits_longer_than_the_deadline() -> None:
 
 
 def test_a_turn_comes_back_when_its_work_ends() -> None:
-    released, ended = threading.Event(), threading.Event()
+    begun, released = threading.Event(), threading.Event()
     deadline = Deadline(60, 1)
-    deadline._turns.acquire()
-    threading.Thread(target=lambda: (released.wait(), deadline._turns.release(), ended.set())).start()
+    first = threading.Thread(target=deadline.run, args=(lambda: (begun.set(), released.wait()),))
+    first.start()
+    assert begun.wait(60)
     released.set()
     assert deadline.run(lambda: 7) == 7
-    assert ended.wait(60)
+    first.join()
 
 
 @pytest.mark.parametrize(
