@@ -1,12 +1,19 @@
-"""Tests see what users of a class see: how many touch a private attribute may only fall."""
+"""Tests see what users of a class see."""
 
 import ast
-from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 TESTS = Path(__file__).parent
-MOST = 170
-"""Accesses to private attributes of objects of ours. Lower it when one goes; nothing raises it."""
+FOREIGN = {
+    "_scproxy: _get_proxies, in darwin.py": "urllib asks CPython's module for macOS for them",
+    "_scproxy: _get_proxy_settings, in darwin.py": "urllib asks CPython's module for macOS for them",
+    "textual: _wait_for_screen, in tui/harness.py": "Pilot.pause waits for an idle processor as well",
+    "textual: _on_timer_update, in tui/harness.py": "the screen draws by a timer of its own",
+    "textual: _compositor, in tui/harness.py": "nothing else gives the text on the screen",
+    "textual: _notifications, in tui/harness.py": "nothing else gives the toasts, which run_test hides",
+}
+"""Of other libraries, each touched in one place, with the reason."""
 PUBLIC_ALL_THE_SAME = {"_exit", "_replace", "_asdict", "_fields", "_make", "_getframe"}
 """Of the standard library, documented though they begin with an underscore."""
 OWN = {"self", "cls"}
@@ -18,11 +25,12 @@ def is_private(node: ast.Attribute) -> bool:
     return hidden and not own and node.attr not in PUBLIC_ALL_THE_SAME
 
 
-def test_no_more_private_attributes_are_touched_than_before():
-    found = Counter(
-        f"{node.attr} in {file.relative_to(TESTS)}"
-        for file in TESTS.rglob("*.py")
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Attribute) and is_private(node)
-    )
-    assert found.total() <= MOST, "\n".join(f"{count} {place}" for place, count in sorted(found.items()))
+def touched() -> Iterator[str]:
+    for file in TESTS.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and is_private(node):
+                yield f"{node.attr}, in {file.relative_to(TESTS)}"
+
+
+def test_no_private_attributes_are_touched_but_those_of_libraries_that_have_no_other_way():
+    assert sorted(touched()) == sorted(place.partition(": ")[2] for place in FOREIGN)

@@ -15,7 +15,7 @@ import pytest
 from pie_mlx.engine.paging.prefill_rate import PrefillRate
 from pie_mlx.engine.paging.spill import HostContent, Spill, SpillCosts, SpillFile, SpillNotice, open_disk, open_spill
 from pie_mlx.engine.paging.spill.costs import measure_costs
-from pie_mlx.engine.paging.spill.disk import FileDisk, FileDisk
+from pie_mlx.engine.paging.spill.disk import FileDisk
 from pie_mlx.events import ContextRestored, PagesSpilled, SpillChanged
 from pie_mlx.sdk import Context
 from tests.engine.running import Running, finished, in_context, running
