@@ -51,8 +51,8 @@ async def test_a_launch_spec_that_no_frame_can_hold_is_a_launch_error(program, m
             await engine.run(program("async def main(input): ...\n"))
 
 
-async def test_whatever_keeps_an_order_from_being_made_is_a_launch_error(engine, program, monkeypatch):
-    monkeypatch.setattr("pie_mlx.runtime.worker.pool._source", lambda program: 1 / 0)
+async def test_a_fault_while_a_launch_spec_is_made_is_a_launch_error(engine, program, monkeypatch):
+    monkeypatch.setattr("pie_mlx.runtime.worker.pool.LaunchSpec", lambda *fields, **more: 1 / 0)
     with pytest.raises(LaunchError, match="ZeroDivisionError"):
         await engine.run(program("async def main(input): ...\n"))
 

@@ -309,7 +309,7 @@ async def test_our_client_comes_again_when_there_were_too_many(tmp_path):
 
 
 async def test_our_client_gives_up_when_there_are_too_many_for_long(tmp_path, monkeypatch):
-    monkeypatch.setattr("pie_mlx.client.connection._OPEN_SECONDS", 0.5)
+    monkeypatch.setattr("pie_mlx.client.connection.OPEN_SECONDS", 0.5)
     running = RunningServer(tmp_path, ServerSettings(port=0, connections=1)).start()
     try:
         async with await speak(running, "ada"):

@@ -1,6 +1,7 @@
 """Compiling ends in time, whatever it is that compiles."""
 
 import threading
+from types import SimpleNamespace
 
 import pytest
 
@@ -63,10 +64,8 @@ def test_a_turn_comes_back_when_its_work_ends() -> None:
 def test_a_grammar_that_takes_too_long_is_refused(
     language: Language, source: GrammarSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def never(deadline: Deadline, future: object, work: object) -> None:
-        del deadline, future, work
-
-    monkeypatch.setattr(Deadline, "_settle", never)
+    late = SimpleNamespace(done=set())
+    monkeypatch.setattr("pie_mlx.engine.text.grammar.deadline.wait", lambda futures, seconds: late)
     with pytest.raises(GrammarError, match="does not compile in 0 seconds"):
         impatient(language).compile(source)
 
