@@ -60,7 +60,7 @@ async def end_at_once(socket):
 
 
 @pytest.mark.parametrize("start", ["launch", "launch_all", "attach"])
-async def test_a_process_may_end_before_its_starter_hears_of_its_start(start):
+async def test_a_process_may_end_before_its_start_is_known(start):
     async with serve(end_at_once, "127.0.0.1", 0) as engine:
         host, port = engine.sockets[0].getsockname()
         async with await connect(f"ws://{host}:{port}") as client:
@@ -151,7 +151,7 @@ async def test_a_failure_is_raised(client):
         await (await client.launch("player", do("fail"))).result()
 
 
-async def test_messages_and_files(client):
+async def test_messages_and_files_go_both_ways(client):
     process = await client.launch("player", do("echo"))
     await process.send("hello")
     assert (await collect(process))[0][0].text == "hello"
@@ -161,19 +161,19 @@ async def test_messages_and_files(client):
     assert (await collect(process))[0] == (ProcessFile(process.id, "back.bin", len(data)), data[::-1])
 
 
-async def test_equal_files_of_two_processes(client):
+async def test_equal_files_of_several_processes_reach_their_own(client):
     processes = await client.launch_all("player", [do("files", n=2, size=600_000)] * 3)
     for process in processes:
         assert [data[:1] for _, data in await collect(process) if data] == [b"\0", b"\1"]
 
 
-async def test_an_empty_file(client):
+async def test_an_empty_file_goes_both_ways(client):
     process = await client.launch("player", do("file"))
     await process.send_file(b"")
     assert (await collect(process))[0] == (ProcessFile(process.id, "back.bin", 0), b"")
 
 
-async def test_detaching_and_attaching(client):
+async def test_a_process_keeps_what_comes_between_two_clients(client):
     process = await client.launch("player", do("echo"))
     await process.detach()
     await client.signal(process.id, "kept")
@@ -181,7 +181,7 @@ async def test_detaching_and_attaching(client):
     assert [event.text for event, _ in (await collect(again))[:-1]] == ["kept"]
 
 
-async def test_whoever_waits_for_a_process_is_told_that_it_was_detached(client):
+async def test_a_caller_that_waits_for_a_process_hears_that_it_was_detached(client):
     process = await client.launch("player", do("wait"))
     waiting = asyncio.create_task(process.result())
     await process.detach()
@@ -204,7 +204,7 @@ async def test_the_result_of_a_process_that_is_not_attached_is_not_waited_for(cl
     assert left.value.hint.endswith(f"attach: 'pie attach {process.id[:8]}'")
 
 
-async def test_ending_a_process(client):
+async def test_a_terminated_process_fails_and_is_gone(client):
     process = await client.launch("player", do("wait"))
     await process.terminate()
     assert (await collect(process))[-1][0] == ProcessFailed(process.id, "ProcessCancelledError", "Signal")
@@ -262,7 +262,7 @@ async def test_a_lone_surrogate_of_a_message_arrives_as_the_replacement_characte
     assert (await collect(process))[0][0].text == "a\ufffdb"
 
 
-async def test_installing_and_removing(client):
+async def test_a_program_can_be_launched_until_it_is_removed(client):
     await client.install(b"async def main(input): return 7\n", MANIFEST.format(name="seven", version="1.0.0"))
     assert await (await client.launch("seven")).result() == 7
     await client.remove("seven", "1.0.0")
@@ -286,7 +286,7 @@ async def test_a_query_that_json_cannot_hold_is_refused_by_its_subject(client, v
     assert refused.value.hint
 
 
-async def test_all_pages_of_a_listing(client):
+async def test_a_listing_has_all_its_pages(client):
     processes = await client.launch_all("player", [do("wait")] * 5, attach=False)
     listed = [row["id"] for row in await client.processes()]
     assert {process.id for process in processes} <= set(listed)
@@ -303,7 +303,7 @@ async def test_mcp_servers_run_here(client, tmp_path):
         await client.register_mcp_server("none", "/no/such/command")
 
 
-async def test_watching(client):
+async def test_a_watch_tells_of_what_happens_after_its_snapshot(client):
     watch = await client.watch(kinds=["process_launched", "process_returned"])
     process = await client.launch("player", do("value", value=1), attach=False)
     first = await anext(watch.events)
@@ -370,7 +370,7 @@ async def test_a_lost_connection_names_the_process_to_attach_to(server, sockets)
     assert lost.value.hint == "connect again"
 
 
-async def test_a_lost_connection_is_told_to_everybody(tmp_path):
+async def test_all_calls_on_a_lost_connection_fail(tmp_path):
     running = RunningServer(tmp_path).start()
     running.server.service.programs.install(
         b"async def main(input): pass\n", MANIFEST.format(name="a", version="1.0.0")
@@ -383,7 +383,7 @@ async def test_a_lost_connection_is_told_to_everybody(tmp_path):
             await client.launch("a")
 
 
-async def test_nobody_there():
+async def test_an_address_without_an_engine_is_an_error():
     with pytest.raises(SessionClosedError, match=r"no engine answers at ws://127\.0\.0\.1:1"):
         await connect("ws://127.0.0.1:1")
 
@@ -395,7 +395,7 @@ async def test_what_is_no_address_is_refused_with_the_form_of_one(url):
     assert refused.value.hint == "write ws://HOST:PORT"
 
 
-async def test_a_refused_handshake(server):
+async def test_a_refused_handshake_is_an_error(server):
     with pytest.raises(AuthError, match="refused with 404"):
         await connect(f"{server.url}/elsewhere")
 

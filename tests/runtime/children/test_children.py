@@ -133,7 +133,7 @@ async def test_a_child_runs_beside_its_parent_for_the_same_user(engine: Engine, 
         ("3", {"input": "3"}),
     ],
 )
-async def test_inputs(engine: Engine, child: str, input: object, seen: object) -> None:
+async def test_a_child_gets_the_input_of_its_launch(engine: Engine, child: str, input: object, seen: object) -> None:
     async def main(_):
         return (await runtime.spawn(child, input).result())["input"]
 

@@ -101,7 +101,7 @@ async def test_the_same_port_of_another_machine_is_another(monkeypatch):
     assert (found.status, "tried 93.184.216.34" in found.text) == (502, True)
 
 
-def test_what_is_here():
+def test_addresses_of_this_machine_are_here():
     assert is_here(ipaddress.ip_address("127.9.9.9"))
     assert is_here(ipaddress.ip_address("::"))
     assert not is_here(ipaddress.ip_address("93.184.216.34"))

@@ -165,7 +165,7 @@ async def test_the_systems_authorities_can_be_read(attempt):
     assert await attempt("__import__('ssl').create_default_context() and 1") == "1"
 
 
-async def test_many_requests_at_once(engine, program):  # noqa: F811
+async def test_many_requests_at_once_are_all_answered(engine, program):  # noqa: F811
     path = program("""
         import asyncio, urllib.request
         async def main(input):

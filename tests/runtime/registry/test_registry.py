@@ -91,7 +91,7 @@ async def test_output_is_not_kept_when_it_is_not_captured(player):
     assert [line.event for line in player.registry.logs.read(record.id)] == ["message", "stdout", "return"]
 
 
-async def test_one_client_at_a_time(player):
+async def test_one_client_is_attached_at_a_time(player):
     listener = Listener()
     record = player.launch(do("wait"), listener=listener)
     await listener.message("waiting")

@@ -235,7 +235,7 @@ def test_a_cue_that_opens_the_block_starts_inside_it() -> None:  # D6
     assert shown(model, "xy</think>z") == "z"
 
 
-def test_channels_of_gpt_oss(harmony: Model) -> None:  # D6
+def test_channels_of_gpt_oss_are_told_apart(harmony: Model) -> None:  # D6
     text = (
         "<|channel|>analysis<|message|>think<|end|><|start|>assistant<|channel|>commentary to=functions.f "
         '<|constrain|>json<|message|>{"x": 1}<|call|>'

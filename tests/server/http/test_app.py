@@ -96,7 +96,7 @@ async def test_a_client_with_another_base_is_told_where_the_interface_is(server,
     assert "base_url ends in /v1" in body
 
 
-async def test_versions_of_programs(server):
+async def test_versions_of_a_program_are_listed(server):
     status, _, body = await get(server, "/api/v1/inferlets/player")
     assert (status, json.loads(body)) == (200, {"name": "player", "versions": [{"num": "0.1.0", "owner": "local"}]})
     assert (await get(server, "/api/v1/inferlets/nobody"))[0] == 404

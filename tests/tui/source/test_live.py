@@ -301,7 +301,7 @@ def test_parameters_of_a_manifest_that_cannot_be_read_are_none():
     assert manifest_parameters("[parameters") == ()
 
 
-async def test_a_live_engine_on_the_screen(server):
+async def test_a_live_engine_is_shown_on_the_screen(server):
     async def open_client():
         return await connect(server.url, username="ada")
 
