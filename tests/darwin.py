@@ -94,7 +94,7 @@ class _LibSystem:
         if value is None or len(value) > len(answer):
             return -1
         answer[: len(value)] = value
-        size._obj.value = len(value)
+        ctypes.memmove(size, ctypes.byref(ctypes.c_size_t(len(value))), ctypes.sizeof(ctypes.c_size_t))
         return 0
 
     def sandbox_init(self, profile, flags, message):

@@ -13,7 +13,7 @@ from pie_mlx.client import frames
 from pie_mlx.errors import AuthError, PieError, ProtocolError, SessionClosedError, from_code
 
 FRAME_LIMIT_BYTES = 1 << 20
-_OPEN_SECONDS = 10.0
+OPEN_SECONDS = 10.0
 _TOO_BUSY = 503
 
 OnResult = Callable[[str], None]
@@ -138,7 +138,7 @@ async def open_socket(url: str, unix_socket: str | None) -> ClientConnection:
     options: dict[str, Any] = {
         "compression": None,
         "max_size": FRAME_LIMIT_BYTES,
-        "open_timeout": _OPEN_SECONDS,
+        "open_timeout": OPEN_SECONDS,
         "proxy": None,
     }
     try:
@@ -164,7 +164,7 @@ async def open_socket(url: str, unix_socket: str | None) -> ClientConnection:
 async def _connect(url: str, options: dict[str, Any]) -> ClientConnection:
     """Connect, and retry while the engine has too many connections, until the timeout. Raises what `connect` raises."""
     loop = asyncio.get_running_loop()
-    until_seconds = loop.time() + _OPEN_SECONDS
+    until_seconds = loop.time() + OPEN_SECONDS
     while True:
         try:
             return await connect(url, **options)

@@ -76,12 +76,13 @@ def is_listening(engine: LocalEngine) -> bool:
         trial.settimeout(_ANSWER_SECONDS)
         try:
             trial.connect(engine.socket)
-            return _peer_process(trial) == engine.pid
+            return peer_process(trial) == engine.pid
         except OSError:
             return False
 
 
-def _peer_process(connection: socket.socket) -> int:
+def peer_process(connection: socket.socket) -> int:
+    """The process id of the other end of a Unix socket. Raises OSError."""
     if sys.platform == "darwin":
         return connection.getsockopt(_LOCAL_LEVEL, _LOCAL_PEERPID)
     answer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))

@@ -65,6 +65,13 @@ class AdapterRegistry:
         self._owners: dict[int, str] = {}
         self._leases: Counter[Version] = Counter()
 
+    def check_integrity(self) -> None:
+        """Raises RuntimeError unless versions, their owners and their leases agree."""
+        if {adapter for adapter, _ in self._known} != self._owners.keys():
+            raise RuntimeError("adapters: a version without an owner, or an owner of none")
+        if not self._leases.keys() <= self._known.keys() or min(self._leases.values(), default=1) < 1:
+            raise RuntimeError("adapters: a lease of no version, or of no pass")
+
     # Names.
 
     async def create(self, username: str, name: str) -> Adapter:

@@ -33,7 +33,7 @@ class Inbox:
         self.seen.extend(self._waiting[before:])
         self.changed = True
         if len(self._waiting) > MOST_WAITING:
-            self.state()
+            self._fold()
 
     def reset(self, state: MonitorState) -> None:
         self._waiting = []
@@ -60,9 +60,12 @@ class Inbox:
 
     def state(self) -> MonitorState:
         """The state up to now."""
-        waiting, self._waiting = self._waiting, []
-        if waiting:
-            self._state = fold(self._state, waiting)
+        self._fold()
         self._state = advance(self._state, self._seconds)
         self.changed = False
         return self._state
+
+    def _fold(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        if waiting:
+            self._state = fold(self._state, waiting)

@@ -2,12 +2,16 @@ import asyncio
 import gc
 import json
 import sys
+import threading
+import weakref
 from unittest.mock import ANY
 
+import msgspec
 import pytest
+from websockets.asyncio.server import serve
 
 from pie_mlx.client import connect, find_engine
-from pie_mlx.client.frames import ProcessEvent
+from pie_mlx.client.connection import open_socket
 from pie_mlx.errors import (
     AuthError,
     InvalidArgumentError,
@@ -18,6 +22,7 @@ from pie_mlx.errors import (
     SessionClosedError,
 )
 from pie_mlx.events import ProcessFailed, ProcessFile, ProcessMessage, ProcessOutput, ProcessReturned
+from pie_mlx.server import frames
 from tests.ports import free_port
 from tests.server.http.test_daemon import ask
 from tests.server.running import MANIFEST, RunningServer
@@ -45,16 +50,58 @@ async def test_results_are_what_the_program_returned(client, value):
     assert await process.result() == value
 
 
-@pytest.mark.parametrize("start", ["launch", "launch_all", "attach"])
-async def test_a_process_may_end_before_whoever_started_it_hears_of_its_start(client, monkeypatch, start):
-    async def at_once(type, *, on_result, undo=None, **fields):
-        on_result('["p"]' if start == "launch_all" else "p")
-        client._on_frame(ProcessEvent("p", "return", '{"a": 1}', "json"))
+async def end_at_once(socket):
+    """An engine whose processes end with the answer to the request that starts them, or attaches to them."""
+    async for data in socket:
+        request = msgspec.msgpack.decode(data)
+        result = '["p"]' if request["type"] == "launch_processes" else "p"
+        await socket.send(frames.response(request["corr_id"], True, result))
+        await socket.send(frames.process_event("p", "return", '{"a": 1}', format="json"))
 
-    monkeypatch.setattr(client._connection, "ask", at_once)
-    started = await getattr(client, start)(*{"launch": ["x"], "launch_all": ["x", [{}]], "attach": ["p"]}[start])
-    (process,) = started if start == "launch_all" else [started]
-    assert await process.result() == {"a": 1}
+
+@pytest.mark.parametrize("start", ["launch", "launch_all", "attach"])
+async def test_a_process_may_end_before_its_start_is_known(start):
+    async with serve(end_at_once, "127.0.0.1", 0) as engine:
+        host, port = engine.sockets[0].getsockname()
+        async with await connect(f"ws://{host}:{port}") as client:
+            given = {"launch": ["x"], "launch_all": ["x", [{}]], "attach": ["p"]}[start]
+            started = await getattr(client, start)(*given)
+            (process,) = started if start == "launch_all" else [started]
+            assert await asyncio.wait_for(process.result(), 5) == {"a": 1}
+
+
+@pytest.fixture
+def sockets(monkeypatch):
+    """Those of the clients made since."""
+    found = []
+
+    async def opened(url, unix_socket):
+        found.append(await open_socket(url, unix_socket))
+        return found[-1]
+
+    monkeypatch.setattr("pie_mlx.client.client.open_socket", opened)
+    return found
+
+
+@pytest.fixture
+def queues(monkeypatch):
+    """References to the queues that this thread made since: those of the client."""
+    made, thread = [], threading.get_ident()
+
+    class Queue(asyncio.Queue):
+        def __init__(self):
+            super().__init__()
+            if threading.get_ident() == thread:
+                made.append(weakref.ref(self))
+
+    monkeypatch.setattr(asyncio, "Queue", Queue)
+    return made
+
+
+def are_kept(queues):
+    assert queues
+    gc.collect()
+    return any(queue() is not None for queue in queues)
 
 
 async def ended(watch, count):
@@ -79,19 +126,23 @@ async def test_what_a_cancelled_launch_started_ends(client, start, given, count,
     assert await asyncio.wait_for(ended(watch, count), 5)
 
 
-async def test_what_a_launch_that_was_cancelled_with_its_answer_started_ends(client, monkeypatch):
+async def test_what_a_launch_that_was_cancelled_with_its_answer_started_ends(sockets, client, queues, monkeypatch):
     watch = await client.watch(kinds=["process_failed"])
-    respond = client._connection._respond
+    queues.clear()
     launching = asyncio.create_task(client.launch("player", do("wait")))
+    (socket,) = sockets
+    receive = socket.recv
 
-    def respond_and_cancel(response):
-        respond(response)
+    async def cancel_and_receive():  # called next when the answer was handled
         launching.cancel()
+        return await receive()
 
-    monkeypatch.setattr(client._connection, "_respond", respond_and_cancel)
-    with pytest.raises(asyncio.CancelledError):
-        await launching
-    assert client._queues == {}
+    with monkeypatch.context() as patched:
+        patched.setattr(socket, "recv", cancel_and_receive)
+        await asyncio.wait({launching})
+    assert launching.cancelled()
+    launching = None  # its frames hold what it was to return
+    assert not are_kept(queues)
     assert await asyncio.wait_for(ended(watch, 1), 5)
 
 
@@ -100,7 +151,7 @@ async def test_a_failure_is_raised(client):
         await (await client.launch("player", do("fail"))).result()
 
 
-async def test_messages_and_files(client):
+async def test_messages_and_files_go_both_ways(client):
     process = await client.launch("player", do("echo"))
     await process.send("hello")
     assert (await collect(process))[0][0].text == "hello"
@@ -110,19 +161,19 @@ async def test_messages_and_files(client):
     assert (await collect(process))[0] == (ProcessFile(process.id, "back.bin", len(data)), data[::-1])
 
 
-async def test_equal_files_of_two_processes(client):
+async def test_equal_files_of_several_processes_reach_their_own(client):
     processes = await client.launch_all("player", [do("files", n=2, size=600_000)] * 3)
     for process in processes:
         assert [data[:1] for _, data in await collect(process) if data] == [b"\0", b"\1"]
 
 
-async def test_an_empty_file(client):
+async def test_an_empty_file_goes_both_ways(client):
     process = await client.launch("player", do("file"))
     await process.send_file(b"")
     assert (await collect(process))[0] == (ProcessFile(process.id, "back.bin", 0), b"")
 
 
-async def test_detaching_and_attaching(client):
+async def test_a_process_keeps_what_comes_between_two_clients(client):
     process = await client.launch("player", do("echo"))
     await process.detach()
     await client.signal(process.id, "kept")
@@ -130,7 +181,7 @@ async def test_detaching_and_attaching(client):
     assert [event.text for event, _ in (await collect(again))[:-1]] == ["kept"]
 
 
-async def test_whoever_waits_for_a_process_is_told_that_it_was_detached(client):
+async def test_a_caller_that_waits_for_a_process_hears_that_it_was_detached(client):
     process = await client.launch("player", do("wait"))
     waiting = asyncio.create_task(process.result())
     await process.detach()
@@ -141,9 +192,9 @@ async def test_whoever_waits_for_a_process_is_told_that_it_was_detached(client):
 
 
 @pytest.mark.parametrize("start", ["launch", "launch_all"])
-async def test_nothing_is_kept_for_a_process_that_is_not_attached(client, start):
+async def test_nothing_is_kept_for_a_process_that_is_not_attached(client, queues, start):
     await getattr(client, start)("player", {"launch": do("talk"), "launch_all": [do("talk")]}[start], attach=False)
-    assert client._queues == {}
+    assert not are_kept(queues)
 
 
 async def test_the_result_of_a_process_that_is_not_attached_is_not_waited_for(client):
@@ -153,7 +204,7 @@ async def test_the_result_of_a_process_that_is_not_attached_is_not_waited_for(cl
     assert left.value.hint.endswith(f"attach: 'pie attach {process.id[:8]}'")
 
 
-async def test_ending_a_process(client):
+async def test_a_terminated_process_fails_and_is_gone(client):
     process = await client.launch("player", do("wait"))
     await process.terminate()
     assert (await collect(process))[-1][0] == ProcessFailed(process.id, "ProcessCancelledError", "Signal")
@@ -211,7 +262,7 @@ async def test_a_lone_surrogate_of_a_message_arrives_as_the_replacement_characte
     assert (await collect(process))[0][0].text == "a\ufffdb"
 
 
-async def test_installing_and_removing(client):
+async def test_a_program_can_be_launched_until_it_is_removed(client):
     await client.install(b"async def main(input): return 7\n", MANIFEST.format(name="seven", version="1.0.0"))
     assert await (await client.launch("seven")).result() == 7
     await client.remove("seven", "1.0.0")
@@ -235,7 +286,7 @@ async def test_a_query_that_json_cannot_hold_is_refused_by_its_subject(client, v
     assert refused.value.hint
 
 
-async def test_all_pages_of_a_listing(client):
+async def test_a_listing_has_all_its_pages(client):
     processes = await client.launch_all("player", [do("wait")] * 5, attach=False)
     listed = [row["id"] for row in await client.processes()]
     assert {process.id for process in processes} <= set(listed)
@@ -252,7 +303,7 @@ async def test_mcp_servers_run_here(client, tmp_path):
         await client.register_mcp_server("none", "/no/such/command")
 
 
-async def test_watching(client):
+async def test_a_watch_tells_of_what_happens_after_its_snapshot(client):
     watch = await client.watch(kinds=["process_launched", "process_returned"])
     process = await client.launch("player", do("value", value=1), attach=False)
     first = await anext(watch.events)
@@ -298,20 +349,19 @@ async def test_a_watch_that_is_closed_is_no_longer_sent_events(server, client):
 
 
 @pytest.mark.parametrize("close", [True, False])
-async def test_events_of_a_watch_that_was_never_read_are_not_kept(client, close):
+async def test_events_of_a_watch_that_was_never_read_are_not_kept(client, queues, close):
     watch = await client.watch()
-    kept = client._watched
     if close:
         await watch.events.aclose()
     else:
         del watch
-    assert kept() is None
+    assert not are_kept(queues)
 
 
-async def test_a_lost_connection_names_the_process_to_attach_to(server):
+async def test_a_lost_connection_names_the_process_to_attach_to(server, sockets):
     client = await connect(server.url)
     process = await client.launch("player", do("wait"))
-    client._connection._socket.transport.abort()
+    sockets[0].transport.abort()
     with pytest.raises(SessionClosedError, match="the connection to the engine was lost") as lost:
         await collect(process)
     assert lost.value.hint == f"attach again: 'pie attach {process.id[:8]}'"
@@ -320,20 +370,20 @@ async def test_a_lost_connection_names_the_process_to_attach_to(server):
     assert lost.value.hint == "connect again"
 
 
-async def test_a_lost_connection_is_told_to_everybody(tmp_path):
+async def test_all_calls_on_a_lost_connection_fail(tmp_path):
     running = RunningServer(tmp_path).start()
     running.server.service.programs.install(
         b"async def main(input): pass\n", MANIFEST.format(name="a", version="1.0.0")
     )
     async with await connect(running.url) as client:
-        running.stop()
+        await asyncio.to_thread(running.stop)  # the client closes meanwhile
         with pytest.raises(SessionClosedError, match="1001"):
             await client.ping()
         with pytest.raises(SessionClosedError):
             await client.launch("a")
 
 
-async def test_nobody_there():
+async def test_an_address_without_an_engine_is_an_error():
     with pytest.raises(SessionClosedError, match=r"no engine answers at ws://127\.0\.0\.1:1"):
         await connect("ws://127.0.0.1:1")
 
@@ -345,7 +395,7 @@ async def test_what_is_no_address_is_refused_with_the_form_of_one(url):
     assert refused.value.hint == "write ws://HOST:PORT"
 
 
-async def test_a_refused_handshake(server):
+async def test_a_refused_handshake_is_an_error(server):
     with pytest.raises(AuthError, match="refused with 404"):
         await connect(f"{server.url}/elsewhere")
 
@@ -389,8 +439,8 @@ async def test_a_daemon_that_cannot_be_launched_is_refused(client, program, port
         await client.launch_daemon(program, port)
 
 
-async def test_whoever_is_cancelled_while_leaving_leaves_no_open_connection(client, monkeypatch):
-    socket = client._connection._socket
+async def test_a_client_that_is_cancelled_while_leaving_leaves_no_open_connection(sockets, client, monkeypatch):
+    (socket,) = sockets
     monkeypatch.setattr(socket, "close", asyncio.Event().wait)
     leaving = asyncio.create_task(client.close())
     await asyncio.sleep(0)

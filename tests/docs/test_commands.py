@@ -34,7 +34,7 @@ def parsed(arguments):
     command, context = pie, click.Context(pie, info_name="pie")
     while isinstance(command, click.Group):
         with_rest = command.make_context(context.info_name, list(arguments), parent=None if command is pie else context)
-        rest = [*with_rest._protected_args, *with_rest.args]
+        _, rest, _ = command.make_parser(with_rest).parse_args(list(arguments))
         if not rest:
             return
         name, inner, arguments = command.resolve_command(with_rest, rest)

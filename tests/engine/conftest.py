@@ -19,7 +19,7 @@ def engine(shared_engine: Running) -> Iterator[Running]:
     """The shared engine with a program of its own, whose pages must all come back."""
     before = shared_engine.used_pages()
     with shared_engine.process() as host:
-        yield Running(shared_engine.core, shared_engine.events, host)
+        yield Running(shared_engine.core, shared_engine.events, host, shared_engine.parts)
     assert shared_engine.used_pages() == before
     shared_engine.check_books()
 

@@ -1,7 +1,7 @@
 """A running engine for tests: pie-tiny in a pool of a given size, one process at a time."""
 
 import asyncio
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cached_property
@@ -11,15 +11,22 @@ from pie_mlx.calls import DescribeRuntime
 from pie_mlx.engine.engine import EngineCore
 from pie_mlx.engine.hosting.host import ProcessHost
 from pie_mlx.engine.kv import PageStore
+from pie_mlx.engine.paging.spill import Spill
 from pie_mlx.engine.pressure import MemoryKeeper
+from pie_mlx.engine.scheduler.restoring import Restorer
+from pie_mlx.engine.scheduler.scheduler import Scheduler
+from pie_mlx.engine.scheduler.tick_state import TickState
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import SessionClosedError
 from pie_mlx.events import Event
 from pie_mlx.sdk import Context, Model, Sampler
 from pie_mlx.sdk._calls.host import use_host
+from tests.instances import instances
 
 T = TypeVar("T")
+
+PARTS = (TickState, Restorer, Scheduler, Spill)
 
 
 def finished(coroutine: Coroutine[Any, Any, T]) -> T:
@@ -32,11 +39,6 @@ async def in_context(engine: "Running", coroutine: Coroutine[Any, Any, T]) -> T:
     """Run a program's coroutine with the engine's host, in whatever thread this is."""
     with use_host(engine.host):
         return await coroutine
-
-
-def number_of(context: Context) -> int:
-    """The engine's number of a program's context, which the SDK does not show."""
-    return context._handle.id
 
 
 class NoClient:
@@ -64,8 +66,13 @@ class NoClient:
 class Running:
     """An engine, its events, and the model as a program sees it."""
 
-    def __init__(self, core: EngineCore, events: list[Event], host: ProcessHost) -> None:
-        self.core, self.events, self.host = core, events, host
+    def __init__(self, core: EngineCore, events: list[Event], host: ProcessHost, parts: Sequence[object] = ()) -> None:
+        self.core, self.events, self.host, self.parts = core, events, host, parts
+
+    def part(self, kind: type[T]) -> T:
+        """The engine's own part of a kind, one of PARTS: for what has to happen, or be looked at, between two ticks."""
+        (found,) = [part for part in self.parts if isinstance(part, kind)]
+        return found
 
     @property
     def model(self) -> Model:
@@ -113,6 +120,7 @@ class Running:
 
 def _check_books(services: Services) -> None:
     services.store.check_integrity()
+    services.adapters.check_integrity()
     if services.drafts.model is not None:
         services.drafts.model.sequences.check_integrity()
 
@@ -122,10 +130,11 @@ def engine_alone(**settings: object) -> Iterator[Running]:
     """Start an engine and a process; stop both at the end, and look whether the books balance."""
     events: list[Event] = []
     core = EngineCore(EngineSettings(**{"total_pages": 256, "seed": 7, **settings}), emit=events.append)  # type: ignore[arg-type]
-    finished(core.start())
+    with instances(*PARTS) as parts:
+        finished(core.start())
     host = core.open_process(username="tester", program="test", session=NoClient())
     try:
-        engine = Running(core, events, host)
+        engine = Running(core, events, host, parts)
         yield engine
         engine.check_books()
     finally:

@@ -147,34 +147,40 @@ def test_what_becomes_a_link_while_it_is_walked_is_not_followed(tmp_path, monkey
     tree = tmp_path / "tree"
     (tree / "a").mkdir(parents=True)
     (tree / "a" / "f").touch()
-    clear = file_tree._clear
+    entered = os.open
 
-    def exchanged(level):
-        clear(level)
-        if level.name == str(tree):
+    def exchanged(name, flags, **options):
+        if name == "a" and not (tree / "b").exists():
             (tree / "a").rename(tree / "b")
             (tree / "a").symlink_to(victim)
+        return entered(name, flags, **options)
 
-    monkeypatch.setattr(file_tree, "_clear", exchanged)
-    monkeypatch.setattr(file_tree, "ATTEMPTS", 1)
-    remove_tree(tree)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "open", exchanged)
+        patched.setattr(file_tree, "ATTEMPTS", 1)
+        remove_tree(tree)
+    assert (tree / "a").is_symlink()
     assert (victim / "kept").exists()
 
 
 def test_a_tree_that_moves_all_the_time_is_hidden(tmp_path, monkeypatch):
-    for number in range(file_tree.ATTEMPTS):
-        (tmp_path / f"chain{number}").mkdir()
-        os.close(nest(tmp_path / f"chain{number}", KEPT_OPEN + 5))
-    elsewhere, count = tmp_path / "elsewhere", file_tree._counted
+    tree, elsewhere, moved = tmp_path / "tree", tmp_path / "elsewhere", []
     elsewhere.mkdir()
+    for number in range(file_tree.ATTEMPTS):
+        (tree / f"chain{number}").mkdir(parents=True)
+        os.close(nest(tree / f"chain{number}", KEPT_OPEN + 5))
+    scan = os.scandir
 
-    def moving(walk, *rest):
-        if len(walk._levels) == KEPT_OPEN + 5:
-            os.rename(f"/dev/fd/{walk.here.descriptor}/../d", elsewhere / str(len(os.listdir(elsewhere))))
-        return count(walk, *rest)
+    def moving(descriptor):
+        if not os.listdir(descriptor):
+            os.rename(f"/dev/fd/{descriptor}/../d", elsewhere / str(len(moved)))
+            moved.append(descriptor)
+        return scan(descriptor)
 
-    monkeypatch.setattr(file_tree, "_counted", moving)
-    assert measure(str(tmp_path), ROOMY).hidden
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "scandir", moving)
+        assert measure(str(tree), ROOMY).hidden
+    assert len(moved) == file_tree.ATTEMPTS
 
 
 def test_the_walk_leaves_no_descriptor_open(tmp_path):

@@ -54,7 +54,7 @@ import asyncio, importlib, json, os, pkgutil, struct, sys, tempfile
 from pathlib import Path
 import pie_mlx
 from pie_mlx import Engine
-from pie_mlx.client.discovery import _peer_process
+from pie_mlx.client.discovery import peer_process
 from pie_mlx.engine.paging.spill.disk import open_disk
 from pie_mlx.errors import PieError
 from pie_mlx.metal.record import system_build
@@ -96,7 +96,7 @@ def system(folder):
     disk.flush()
     return {
         "build": system_build(), "memory": memory_bytes(), "spilled": disk.read_at(4, 0).decode(),
-        "peer": [peer_user_id(Peer()), _peer_process(Peer())],
+        "peer": [peer_user_id(Peer()), peer_process(Peer())],
     }
 async def main():
     with tempfile.TemporaryDirectory() as folder:

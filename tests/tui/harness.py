@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+from textual.notifications import Notification
 from textual.pilot import Pilot
 
 from pie_mlx.tui.app import MonitorApp
@@ -53,15 +54,20 @@ async def monitor(
     async with app.run_test(size=size) as pilot:
         await shown(app, pilot)
         yield app, pilot
-        assert [toast.message for toast in app._notifications if toast.severity == "error"] == []
+        assert [toast.message for toast in shown_toasts(app) if toast.severity == "error"] == []
+
+
+async def handled(pilot: Pilot[None]) -> None:
+    """All messages so far; `pilot.pause` waits for an idle processor as well."""
+    await pilot._wait_for_screen()
 
 
 async def shown(app: MonitorApp, pilot: Pilot[None]) -> None:
     """Everything that was asked for is done and drawn."""
     for _ in range(ROUNDS):
-        await pilot._wait_for_screen()
+        await handled(pilot)
     app.refresh_now()
-    await pilot._wait_for_screen()
+    await handled(pilot)
     app.screen._on_timer_update()
 
 
@@ -76,7 +82,7 @@ async def settled_text(app: MonitorApp, pilot: Pilot[None]) -> str:
     """What stands on the screen once it stays the same: after a resize Textual lays out a few times, by its clock."""
     text, same = screen_text(app), 0
     for _ in range(MOST_LOOKS):
-        await pilot._wait_for_screen()
+        await handled(pilot)
         await asyncio.sleep(LOOK_SECONDS)
         await shown(app, pilot)
         now = screen_text(app)
@@ -92,5 +98,9 @@ def screen_text(app: MonitorApp) -> str:
     return "\n".join(lines) + "\n"
 
 
+def shown_toasts(app: MonitorApp) -> list[Notification]:
+    return list(app._notifications)
+
+
 def toasts(app: MonitorApp) -> list[str]:
-    return [toast.message for toast in app._notifications]
+    return [toast.message for toast in shown_toasts(app)]

@@ -253,7 +253,7 @@ async def send(costs, pieces, form, *, stream, left_out=()):
     headers = reported(left_out)
     if stream:
         headers |= {"content-type": form.TYPE, "cache-control": "no-cache"}
-        return {"headers": headers, "body": _stream(costs, pieces, form), "result": costs.result}
+        return {"headers": headers, "body": streamed(costs, pieces, form), "result": costs.result}
     parts = [piece async for piece in pieces]
     headers |= {"content-type": "application/json"}
     return {"headers": headers, "body": _encode(form.whole(parts, costs)), "result": costs.result}
@@ -271,7 +271,8 @@ def reported(left_out):
     return {"x-pie-left-out": names}
 
 
-async def _stream(costs, pieces, form, pause=partial(asyncio.sleep, SILENT_SECONDS / 2)):  # noqa: B008
+async def streamed(costs, pieces, form, pause=partial(asyncio.sleep, SILENT_SECONDS / 2)):  # noqa: B008
+    """The bytes of a stream. Each time `pause` ends before the next part, `SILENCE` fills the gap."""
     yield form.encode(form.opening())
     spoken = _spoken(pieces, pause)
     async with aclosing(spoken):

@@ -137,10 +137,10 @@ class Scheduler:
             return 0.0
         runnable = [item.context for item in view.passes]
         limit = self._limits.max_batch_contexts
-        answer = when_to_fire(self._firing, runnable, self._may_return, limit, now - self._runnable_since)
-        return answer.seconds if isinstance(answer, WaitSeconds) else self._seconds_for_forks(runnable, now)
+        answer = when_to_fire(self._firing, runnable, self.may_return, limit, now - self._runnable_since)
+        return answer.seconds if isinstance(answer, WaitSeconds) else self.seconds_for_forks(runnable, now)
 
-    def _seconds_for_forks(self, runnable: Sequence[int], now: float) -> float:
+    def seconds_for_forks(self, runnable: Sequence[int], now: float) -> float:
         """How long to wait for one more fork, while nothing but the first passes of forks can run.
 
         A program forks one by one, and the first would begin alone: the others would stay a step behind to the end.
@@ -151,7 +151,8 @@ class Scheduler:
         left_seconds = min(FORKS_SECONDS, batch_seconds / 2) - (now - state.forked_seconds)
         return max(0.0, min(left_seconds, batch_seconds - (now - self._runnable_since)))
 
-    def _may_return(self, context: int) -> bool:
+    def may_return(self, context: int) -> bool:
+        """Whether a batch may wait for the next pass of a context."""
         state, found = self._state, self._state.contexts.get(context)
         if found is None or found.rests:
             return False

@@ -137,6 +137,11 @@ class ProcessTree:
         kin = (self._members[ancestor].relay for ancestor in self.tree.ancestors(process_id))
         return [relay for relay in kin if relay is not None]
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it knows of no process any more."""
+        return not self._members
+
     def check_integrity(self) -> None:
         """Raises RuntimeError if the state is inconsistent."""
         self.tree.check_integrity()

@@ -48,7 +48,7 @@ def machine_facts(config_file: Path | None, environment: Mapping[str, str]) -> F
         backend=with_mlx(lambda: _backend(environment)),
         sandbox=attempt(lambda: _sandbox(config_file, environment)),
         network=attempt(lambda: _network(config_file, environment)),
-        programs=attempt(lambda: _programs(config_file, environment)),
+        programs=attempt(lambda: program_facts(config_file, environment)),
         record=None if isinstance(mlx, FactFailure) else _record(environment),
     )
 
@@ -175,7 +175,8 @@ def _network(file: Path | None, environment: Mapping[str, str]) -> NetworkFacts 
     return NetworkFacts(runtime.network_allowed_hosts, runtime.sandbox, open_because)
 
 
-def _programs(file: Path | None, environment: Mapping[str, str]) -> ProgramFacts:
+def program_facts(file: Path | None, environment: Mapping[str, str]) -> ProgramFacts:
+    """Facts about the installed programs; makes no directory for them."""
     from pie_mlx.runtime.store import ProgramStore
 
     home = pie_home(environment)

@@ -77,6 +77,10 @@ class Process:
         """Make the program wait, after a little more output, until `resume_output`."""
         self._event_queue.hold()
 
+    def awaits_reader(self) -> bool:
+        """Whether the program waits for `resume_output`."""
+        return self._event_queue.is_held
+
     def resume_output(self) -> None:
         """Accept output again."""
         self._event_queue.resume()

@@ -75,6 +75,11 @@ class ProcessEventQueue:
         """Call `then` on the loop once everything posted so far has been observed and the queue is not held."""
         self._post(partial(self._resume_reading, then))
 
+    @property
+    def is_held(self) -> bool:
+        """Whether output was read up to a callback that waits for `resume`: until then nothing more comes."""
+        return bool(self._waiting) and not self._unfinished
+
     def hold(self) -> None:
         """The observer is busy: delay the callbacks of `after_delivery` until `resume`. On the loop only."""
         self._held = True

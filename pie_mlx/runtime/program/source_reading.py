@@ -28,7 +28,7 @@ PATIENCE_SECONDS = 60.0
 
 _LOOK_SECONDS = 0.1
 _READERS = threading.BoundedSemaphore(2)
-_BOOT = "from pie_mlx.runtime.check.source_reader import main; main()"
+BOOT = "from pie_mlx.runtime.check.source_reader import main; main()"
 
 
 class FactsJob(msgspec.Struct, frozen=True, tag="facts"):
@@ -105,7 +105,7 @@ def _answer(job: Job, file: Path, expected: type[Expected]) -> Expected:
 def _run(given: bytes, file: Path) -> bytes:
     try:
         process = subprocess.Popen(
-            isolated_python(_BOOT), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            isolated_python(BOOT), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
     except OSError as error:
         raise LaunchError(f"{file}: cannot start a process to read it: {error.strerror}", hint="try again") from None

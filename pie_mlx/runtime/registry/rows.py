@@ -45,6 +45,7 @@ class ProcessResult(msgspec.Struct, frozen=True):
 
 def row_of(record: ProcessRecord, status: ProcessStatus | None) -> ProcessRow:
     """`status` is None for a process unknown to the engine: a queued or finished one."""
+    held = record.process is not None and record.process.awaits_reader()
     end_seconds = record.finished_seconds or time.monotonic()
     return ProcessRow(
         id=record.id,
@@ -53,7 +54,7 @@ def row_of(record: ProcessRecord, status: ProcessStatus | None) -> ProcessRow:
         input=record.input_text[:INPUT_CHARACTERS],
         elapsed_secs=int(end_seconds - record.started_seconds),
         state=status.state if status and record.state == "running" else record.state,
-        reason=status.reason if status else record.reason,
+        reason="waits for its client to read" if held else status.reason if status else record.reason,
         attached=record.attached is not None,
         kind=record.kind,
         parent=record.parent,

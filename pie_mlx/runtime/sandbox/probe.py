@@ -13,7 +13,7 @@ from pie_mlx.runtime.sandbox.interpreter import isolated_python
 
 TIMEOUT_SECONDS = 20.0
 
-_BOOT = "from pie_mlx.runtime.sandbox import attempts; getattr(attempts, sys.argv[1])(sys.argv[2:])"
+BOOT = "from pie_mlx.runtime.sandbox import attempts; getattr(attempts, sys.argv[1])(sys.argv[2:])"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def _attempt(name: str, *arguments: str) -> dict[str, Any] | str:
     """The findings of one of `attempts`, or why there are none."""
     try:
         ended = subprocess.run(
-            isolated_python(_BOOT, name, *arguments),
+            isolated_python(BOOT, name, *arguments),
             capture_output=True,
             text=True,
             stdin=subprocess.DEVNULL,

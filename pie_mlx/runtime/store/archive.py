@@ -16,7 +16,7 @@ UNPACKED_LIMIT_BYTES = 512 << 20
 GROWTH_LIMIT = 100
 """Unpacked bytes to packed ones."""
 
-_DIRECTORY_LIMIT_BYTES = ENTRY_LIMIT * 2048
+DIRECTORY_LIMIT_BYTES = ENTRY_LIMIT * 2048
 _PIECE_BYTES = 1 << 20
 _END = struct.Struct("<4s4H2LH")
 _END_SIGNATURE = b"PK\x05\x06"
@@ -66,7 +66,7 @@ def _check_directory_size(payload: bytes) -> None:
     if end is None:
         raise _damaged("it has no end")
     count, size = end
-    if count > ENTRY_LIMIT or size > _DIRECTORY_LIMIT_BYTES:
+    if count > ENTRY_LIMIT or size > DIRECTORY_LIMIT_BYTES:
         raise LaunchError(f"package: more than {ENTRY_LIMIT} entries", hint="keep large data outside of the program")
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from pie_mlx.runtime.sandbox.interpreter import isolated_python
 from pie_mlx.runtime.worker.forked.zygote import COMMAND, FORK, FORK_ISOLATED, FORKED, KILL, NOT_FORKED, REPORT
 
-_BOOT = "from pie_mlx.runtime.worker.forked.zygote import main; main()"
+BOOT = "from pie_mlx.runtime.worker.forked.zygote import main; main()"
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ class ForkServer:
 
 def _start(environment: Mapping[str, str], directory: Path, control: int, lifeline: int) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
-        isolated_python(_BOOT, str(directory), str(control), str(lifeline)),
+        isolated_python(BOOT, str(directory), str(control), str(lifeline)),
         pass_fds=(control, lifeline),
         env=dict(environment),
         stdin=subprocess.DEVNULL,

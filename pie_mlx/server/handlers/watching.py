@@ -20,7 +20,7 @@ async def watch(connection: Connection, request: WatchEvents) -> None:
     if request.since is not None and request.since < 0:
         raise InvalidArgumentError(f"since {request.since}: must be 0 or more", hint="leave it out to start now")
     state, sequence = await _state(connection)
-    connection.reply(request, _snapshot(sequence, state).decode())
+    connection.reply(request, snapshot_json(sequence, state).decode())
     begin = sequence if request.since is None else min(request.since, sequence)
     kinds = None if request.kinds is None else frozenset(request.kinds)
     connection.watch(Watcher(connection.service.feed, connection.user, begin, kinds))
@@ -33,7 +33,7 @@ async def unwatch(connection: Connection, request: UnwatchEvents) -> str:
     return "Events are no longer sent"
 
 
-def _snapshot(sequence: int, state: dict[str, object]) -> bytes:
+def snapshot_json(sequence: int, state: dict[str, object]) -> bytes:
     """Encode as JSON; if it does not fit, drop the process tallies that ended, or were launched, first."""
     data = msgspec.json.encode({"sequence": sequence, "state": state})
     while len(data) > VALUE_LIMIT_BYTES and (ran := cast("list[HistoryRow]", state["ran"])):

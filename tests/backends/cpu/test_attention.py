@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from pie_mlx.backends.cpu import mirror, numerics
-from pie_mlx.backends.cpu.mirror import Mirrors
+from pie_mlx.backends.cpu.mirror import Mirror, Mirrors
 from pie_mlx.backends.cpu.pool import CpuPool
+from tests.instances import instances
 from tests.metal.test_attention import *
 from tests.metal.test_attention import Tokens, World, assert_close
 
@@ -44,17 +45,24 @@ def test_batches_beyond_the_mirrors_limit_are_gathered_each_time(monkeypatch: py
     assert mirrors(world).bytes() == 0
 
 
-def test_rows_that_left_are_given_up_when_they_are_too_many() -> None:
+@pytest.fixture
+def made() -> Iterator[list[Mirror]]:
+    """The mirrors that were made, in order."""
+    with instances(Mirror) as found:
+        yield found
+
+
+def test_rows_that_left_are_given_up_when_they_are_too_many(made: list[Mirror]) -> None:
     world = World()
     sequences = [Tokens() for _ in range(8)]
     world.step([(sequence, 3) for sequence in sequences])
     world.step([(sequence, 1) for sequence in sequences])
     for staying in (6, 2):
         assert_close(world.step([(sequence, 1) for sequence in sequences[-staying:]]))
-        assert [len(mirror.rows) for mirror in mirrors(world)._kept] == [8 if staying == 6 else 2]
+        assert [len(mirror.rows) for mirror in made] == [8 if staying == 6 else 2]
 
 
-def test_a_mirror_nobody_reads_is_given_up() -> None:
+def test_a_mirror_that_is_not_read_is_given_up(made: list[Mirror]) -> None:
     world = World()
     pair, prompt = [Tokens(), Tokens()], Tokens()
     world.step([(sequence, 3) for sequence in pair])
@@ -62,4 +70,6 @@ def test_a_mirror_nobody_reads_is_given_up() -> None:
     for _ in range(12):
         world.step([(prompt, 2)])
     world.step([(sequence, 1) for sequence in (Tokens(), Tokens())], window=4)
-    assert [mirror.key for mirror in mirrors(world)._kept] == [(4, None)]
+    assert len(made) > 1
+    assert made[-1].key == (4, None)
+    assert mirrors(world).bytes() == made[-1].bytes

@@ -91,12 +91,12 @@ async def test_a_call_without_arguments_is_taken_back(written):
     assert "weather" in await written(USER, calling(("a", "weather"), arguments=""), result("a", "cold"))
 
 
-def test_what_has_no_place_as_a_system_message_is_said_by_the_user(openai_module):
+def test_what_has_no_place_as_a_system_message_is_said_by_the_user(openai_module, monkeypatch):
     class Strict:
         """A context whose template takes a system message first only."""
 
         def __init__(self):
-            self.turns = []
+            self.turns, self.model = [], None
 
         def system(self, text):
             if self.turns:
@@ -106,7 +106,16 @@ def test_what_has_no_place_as_a_system_message_is_said_by_the_user(openai_module
         def user(self, text):
             self.turns.append(("user", text))
 
-    context, write = Strict(), openai_module("prompts")._write_system
-    write(context, "Be kind.")
-    write(context, "Be brief.")
-    assert context.turns == [("system", "Be kind."), ("user", "Be brief.")]
+        def buffer(self):
+            return []
+
+        def cue(self):
+            self.turns.append(("cue", ""))
+
+    context, fields = Strict(), openai_module("fields")
+    read = msgspec.convert(
+        [{"role": "system", "content": text} for text in ("Be kind.", "Be brief.")], list[fields.Message]
+    )
+    monkeypatch.setattr(openai_module("prompts"), "check_fits", lambda *arguments: None)
+    openai_module("prompts").write_messages(context, read, [], openai_module("wire").CHAT)
+    assert context.turns == [("system", "Be kind."), ("user", "Be brief."), ("cue", "")]

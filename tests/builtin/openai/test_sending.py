@@ -52,7 +52,7 @@ def clock():
 @pytest.fixture
 def stream(openai_module, clock):
     """The stream of a reply."""
-    return lambda reply: openai_module("wire")._stream("costs", reply.pieces(), Words(), clock.get)
+    return lambda reply: openai_module("wire").streamed("costs", reply.pieces(), Words(), clock.get)
 
 
 async def test_a_stream_begins_before_its_first_part(stream):

@@ -412,16 +412,15 @@ def test_each_program_that_is_damaged_or_not_of_its_names_owner_is_a_warning():
 def test_owners_of_names_count_where_users_have_keys(home, keys, contested):
     (home / "config.toml").write_text(f"[auth]\nenabled = {keys}\n")
     clock = itertools.count(1.0)
-    clock = itertools.count(1.0)
     store = ProgramStore(home, clock=lambda: next(clock))
     install(store, "ada")
     install(store, "ada", version="2.0.0")
     give(store, home, "tool@2.0.0", "bob")
-    assert machine._programs(None, {"PIE_HOME": str(home)}).contested == contested
+    assert machine.program_facts(None, {"PIE_HOME": str(home)}).contested == contested
 
 
 def test_looking_at_programs_makes_no_directory_for_them(home):
-    assert machine._programs(None, {"PIE_HOME": str(home)}) == diagnosis.ProgramFacts()
+    assert machine.program_facts(None, {"PIE_HOME": str(home)}) == diagnosis.ProgramFacts()
     assert list(home.iterdir()) == []
 
 

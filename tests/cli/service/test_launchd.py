@@ -21,7 +21,7 @@ class FakeLaunchd:
         self.pid: int | None = None
         self.exit_code = "(never exited)"
         self.ending = 0
-        self.has_session = True
+        self.has_session = self.can_end = True
         self.commands: list[str] = []
 
     def __call__(self, words) -> Ran:
@@ -60,6 +60,8 @@ class FakeLaunchd:
         return Ran(0)
 
     def _bootout(self, target: str) -> Ran:
+        if not self.can_end:
+            return Ran(1, "", "Boot-out failed: 1")
         self.pid, self.ending = None, 3
         return Ran(36, "", "Boot-out failed: 36: Operation now in progress")
 
@@ -140,9 +142,9 @@ def test_an_agent_whose_file_is_gone_is_removed_from_launchd(agent: Launchd, lau
     assert not launchd.loaded
 
 
-def test_an_engine_that_never_ends_is_said_so(agent: Launchd, launchd: FakeLaunchd) -> None:
+def test_an_engine_that_never_ends_is_an_error(agent: Launchd, launchd: FakeLaunchd) -> None:
     agent.install(ENGINE)
-    launchd._bootout = lambda target: Ran(1, "", "Boot-out failed: 1")
+    launchd.can_end = False
     with pytest.raises(ProcessError, match="bootout"):
         agent.remove()
     assert agent.file.exists()

@@ -51,7 +51,7 @@ def test_the_engine_that_runs_here_is_told_to_end(pie, served, signals):
 
 
 def test_a_process_that_does_not_listen_gets_no_signal(pie, served, signals, monkeypatch):
-    monkeypatch.setattr(discovery, "_peer_process", lambda connection: 1)
+    monkeypatch.setattr(discovery, "peer_process", lambda connection: 1)
     ended = pie("stop", "--yes")
     assert (ended.code, "is not the one that listens at" in ended.err) == (1, True)
     assert signals == []

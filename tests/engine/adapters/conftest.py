@@ -37,9 +37,9 @@ def engine(adapter_engine: Running) -> Iterator[Running]:
     """An engine with a program of its own, which ends without adapters: those outlive programs."""
     core = adapter_engine.core
     with adapter_engine.process() as host:
-        yield Running(core, adapter_engine.events, host)
+        yield Running(core, adapter_engine.events, host, adapter_engine.parts)
         for adapter in core.services.adapters.all():
             with adapter_engine.process(adapter.username) as owner:
                 owner.call(calls.DestroyAdapter(adapter.id))
-    assert core.services.runner.model.adapters._contents == {}
+    assert core.services.runner.model.adapters.versions == set()
     adapter_engine.check_books()

@@ -54,7 +54,7 @@ def attached(engine: Running) -> list[int]:
 
 
 def versions(engine: Running) -> set[tuple[int, int]]:
-    return set(engine.core.services.runner.model.adapters._contents)
+    return set(engine.core.services.runner.model.adapters.versions)
 
 
 async def test_eight_adapters_in_one_batch_write_what_each_writes_alone(engine: Running, folder: Folder) -> None:  # T39
@@ -150,7 +150,7 @@ async def test_adapters_outlive_their_program_and_belong_to_its_user(engine: Run
     with engine.process("ada"):
         again = Adapter.open(engine.model, "style")
         assert again is not None
-        state = again._state
+        state = engine.core.services.adapters.find("ada", again.id).state()
         assert await written(engine, again) == expected
     with engine.process("bob"):
         assert Adapter.open(engine.model, "style") is None

@@ -201,12 +201,13 @@ async def test_an_update_that_does_not_fit_is_refused(  # Z4
 ) -> None:
     adapter = Adapter.create(engine.model, "zo")
     zo.initialize(adapter, population_size=3)
-    before = adapter._state
+    registry = engine.core.services.adapters
+    before = registry.find("tester", adapter.id).state()
     with pytest.raises(InvalidArgumentError):
         zo.update(adapter, scores, seeds, max_sigma)
     again = Adapter.open(engine.model, "zo")
     assert again is not None
-    assert again._state == before
+    assert registry.find("tester", again.id).state() == before
 
 
 async def test_parts_out_of_order_are_refused(engine: Running) -> None:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from pie_mlx.engine.scheduler.tick_state import TickState
 from pie_mlx.sdk import Context
 from tests.engine.adapters.test_adapters import Folder, close, loaded, logits, versions, written
 from tests.engine.running import Running, running
@@ -22,7 +23,7 @@ def on_loop(engine: Running, do: Callable[..., Awaitable[Any]], *arguments: Any)
 
 async def in_batch(engine: Running) -> list[bool]:
     """Of every pass that is under way, whether it is on the device."""
-    return await engine.core.consult(lambda services: [one.in_batch for one in services.queue._state.passes.values()])
+    return await engine.core.consult(lambda _: [one.in_batch for one in engine.part(TickState).passes.values()])
 
 
 async def test_weights_that_a_waiting_pass_will_be_computed_with_are_not_dropped(folder: Folder) -> None:  # A1
@@ -65,8 +66,11 @@ async def test_a_sweep_drops_weights_once_the_last_pass_with_them_has_ended(engi
 
 
 async def test_a_pass_that_ended_leaves_nothing_of_its_lease(engine: Running, folder: Folder) -> None:
-    await written(engine, loaded(engine, folder(1)))
-    assert len(engine.core.services.adapters._leases) == 0
+    adapter = loaded(engine, folder(1))
+    await written(engine, adapter)
+    engine.core.services.adapters.check_integrity()
+    adapter.destroy()
+    assert versions(engine) == set()
 
 
 async def test_weights_of_a_destroyed_adapter_go_with_the_last_context_they_computed(  # R5

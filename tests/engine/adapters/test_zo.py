@@ -75,7 +75,7 @@ async def test_every_generation_is_a_version(engine: Running) -> None:  # A4
     adapter = fresh(engine)
     for generation in range(3):
         zo.update(adapter, [0.0, 1.0, 2.0, 3.0], [1, 2, 3, 4 + generation], 1.0)
-    assert adapter._state.version == 4
+    assert engine.core.services.adapters.find("tester", adapter.id).version == 4
     assert versions(engine) == {(adapter.id, 4)}
 
 

@@ -8,12 +8,15 @@ from typing import Any
 import pytest
 
 from pie_mlx.engine.engine import EngineCore
+from pie_mlx.engine.scheduler.restoring import Restorer
+from pie_mlx.engine.scheduler.tick_state import TickState
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.sdk import Context
 from pie_mlx.sdk._calls.host import use_host
 from tests.engine.behaviour.test_prefix_cache import computed_tokens
 from tests.engine.running import NoClient, Running, running
 from tests.engine.scheduler.test_patience import occupy_device
+from tests.instances import instances
 
 
 async def give_up_half_way(ending: Coroutine[Any, Any, None], engine: Running) -> None:
@@ -30,7 +33,7 @@ async def give_up_half_way(ending: Coroutine[Any, Any, None], engine: Running) -
 async def begin_flush(engine: Running) -> "asyncio.Task[None]":
     """A pass that waits for the device in a batch."""
     flush = asyncio.create_task(Context(engine.model).append(engine.prompt(20)).flush())
-    passes = engine.core.services.queue._state.passes
+    passes = engine.part(TickState).passes
     while not any(item.in_batch for item in list(passes.values())):  # noqa: ASYNC110 - nobody tells
         await asyncio.sleep(0)
     return flush
@@ -53,8 +56,9 @@ async def test_a_close_that_is_cancelled_half_way_is_finished_all_the_same() -> 
 async def test_a_stop_that_is_cancelled_half_way_is_finished_all_the_same() -> None:
     before = set(threading.enumerate())
     core = EngineCore(EngineSettings(total_pages=16))
-    await core.start()
-    engine = Running(core, [], core.open_process(username="tester", program="test", session=NoClient()))
+    with instances(TickState) as parts:
+        await core.start()
+    engine = Running(core, [], core.open_process(username="tester", program="test", session=NoClient()), parts)
     with use_host(engine.host):
         device_is_free = occupy_device(engine)
         try:
@@ -71,7 +75,7 @@ async def test_a_stop_that_is_cancelled_half_way_is_finished_all_the_same() -> N
 async def begin_prompt(engine: Running, tokens: list[int]) -> "asyncio.Task[None]":
     """A pass of which a part is computed."""
     flush = asyncio.create_task(Context(engine.model).append(tokens).flush())
-    passes = engine.core.services.queue._state.passes
+    passes = engine.part(TickState).passes
     while not any(item.cursor for item in list(passes.values())):  # noqa: ASYNC110 - nobody tells
         await asyncio.sleep(0)
     return flush
@@ -110,9 +114,9 @@ async def test_a_process_that_is_closed_gives_back_a_half_computed_prompt_that_w
 
         async def suspended() -> bool:
             (context,) = services.processes[host.process_id].contexts.values()
-            if any(item.in_batch for item in services.queue._state.passes.values()):
+            if any(item.in_batch for item in engine.part(TickState).passes.values()):
                 return False
-            services.queue._restorer.suspend(context)
+            engine.part(Restorer).suspend(context)
             return True
 
         while not await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(suspended(), engine.core.loop)):

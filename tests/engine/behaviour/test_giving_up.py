@@ -6,7 +6,7 @@ from pie_mlx.calls import Forward
 from pie_mlx.engine.scheduler.tick_state import PageRequest
 from pie_mlx.errors import PieError
 from pie_mlx.sdk import Context
-from tests.engine.running import Running, number_of, running
+from tests.engine.running import Running, running
 
 
 def give_up_when_granted(engine: Running, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,6 +30,6 @@ async def test_a_pass_given_up_as_its_pages_are_granted_does_not_run(monkeypatch
             give_up_when_granted(engine, patch)
             with pytest.raises(PieError):
                 await other.flush()
-        assert (other.seq_len, engine.store.contexts[number_of(other)].pages) == (0, 0)
+        assert (other.seq_len, engine.store.contexts[other.id].pages) == (0, 0)
         await other.flush()
         assert other.seq_len == 40

@@ -17,7 +17,9 @@ from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import EngineStoppedError, TemplateError
 from pie_mlx.events import EngineStarted, Event
+from pie_mlx.metal.page_pool.pool import KvPool
 from tests.engine.running import engine_alone, running
+from tests.instances import instances
 
 
 def test_an_engine_that_stopped_gives_its_memory_back() -> None:
@@ -36,13 +38,11 @@ def test_a_stopped_engine_that_is_still_referenced_holds_no_draft_model(
     tiny_model_directory: Callable[[str], Path],
 ) -> None:
     model = str(tiny_model_directory("qwen3"))
-    with engine_alone(model=model, draft_model=model, total_pages=16) as engine:
-        desk = engine.core.services.drafts.model
-        assert desk is not None
-        draft_pool = weakref.ref(desk._model.pool)
-        del desk
+    with instances(KvPool) as made, engine_alone(model=model, draft_model=model, total_pages=16) as engine:
+        pools = [weakref.ref(made.pop()) for _ in range(2)]
+        assert made == []
     gc.collect()
-    assert draft_pool() is None
+    assert [pool() for pool in pools] == [None, None]
     with pytest.raises(EngineStoppedError):
         _ = engine.core.services
 
@@ -68,10 +68,10 @@ class CancelledAtItsEnd:
             self._loop.call_soon_threadsafe(self._starting.cancel)
 
     async def _watched(self, *arguments: Any) -> Services:
-        services = await self._start_services(*arguments)
-        self.pools.append(weakref.ref(services.runner.model.pool))
-        if services.drafts.model is not None:
-            self.pools.append(weakref.ref(services.drafts.model._model.pool))
+        with instances(KvPool) as made:
+            services = await self._start_services(*arguments)
+            while made:
+                self.pools.append(weakref.ref(made.pop()))
         return services
 
 

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from pie_mlx import calls
 from pie_mlx.engine import inspection
+from pie_mlx.engine.inspection import context_statuses
 from pie_mlx.engine.kv import PageStore, WorkingToken
 from pie_mlx.engine.market import imbalance_credits
 from pie_mlx.engine.paging.page_io import PageIO
@@ -241,13 +242,18 @@ async def test_without_contention_no_program_pays_rent(small: Running) -> None: 
     assert len(settled) < len(events_of(small, TickCompleted))
 
 
+async def bid_of(engine: Running, context: Context) -> float:
+    (found,) = [one for one in await engine.core.consult(context_statuses) if one.context == context.id]
+    return found.bid
+
+
 @pytest.mark.parametrize("figures", [(math.nan, 1.0), (100.0, math.inf), (-1.0, 1.0)])
 async def test_no_call_bids_on_what_is_no_number(small: Running, figures: tuple[float, float]) -> None:  # B4, M8, E3
     context = await hold(small, 20, seed=1, bid=2.5)
     for call in (calls.Rebid(context.id, *figures), calls.Forward(context.id, [50], horizon=figures)):
         with pytest.raises(InvalidArgumentError, match="horizon"):
             small.host.call(call)
-    assert small.core.services.queue._state.contexts[context.id].bid == 2.5
+    assert await bid_of(small, context) == 2.5
     assert context.seq_len == 20
 
 
@@ -255,7 +261,7 @@ async def test_a_pass_that_is_refused_leaves_the_bid(small: Running) -> None:  #
     context = await hold(small, 20, seed=1, bid=2.5)
     with pytest.raises(InvalidArgumentError, match="vocabulary"):
         await small.host.call(calls.Forward(context.id, [10**9], horizon=(10.0, 1.0)))
-    assert small.core.services.queue._state.contexts[context.id].bid == 2.5
+    assert await bid_of(small, context) == 2.5
     assert context.seq_len == 20
 
 

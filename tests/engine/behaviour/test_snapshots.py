@@ -133,26 +133,24 @@ def test_a_buffer_that_nobody_could_flush_is_refused(
 
 
 def test_histories_count_as_what_a_user_keeps(engine: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine.store.snapshots, "limits", SnapshotLimits(user_bytes=engine_bytes(engine) + 10_000))
-    context = Context(engine.model)
-    long = ChatState(turns=[Turn("user", "x" * 11_000)])
-    with pytest.raises(SnapshotError):
-        engine.host.call(SaveSnapshot(context.id, PendingInput([], long), "history"))
-    context.append([5] * 300)
-    with pytest.raises(SnapshotError):
-        context.save("history")
-    Context(engine.model).save("history")
-    Context.delete(engine.model, "history")
-
-
-def engine_bytes(engine: Running) -> int:
-    """What other tests have left."""
-    return engine.store.snapshots._of("tester").size_bytes
+    monkeypatch.setattr(engine.store.snapshots, "limits", SnapshotLimits(user_bytes=10_000))
+    with engine.process("historian") as host:  # who has kept nothing before
+        context = Context(engine.model)
+        long = ChatState(turns=[Turn("user", "x" * 11_000)])
+        with pytest.raises(SnapshotError):
+            host.call(SaveSnapshot(context.id, PendingInput([], long), "history"))
+        context.append([5] * 300)
+        with pytest.raises(SnapshotError):
+            context.save("history")
+        Context(engine.model).save("history")
+        Context.delete(engine.model, "history")
 
 
 def test_what_a_program_leaves_unnamed_stays_and_is_counted(engine: Running) -> None:  # N1, N3
+    before = len(engine.store.snapshots.all())
     with engine.process("unnamed"):
         names = [Context(engine.model).snapshot() for _ in range(3)]
     with engine.process("unnamed"):
         assert all(Context.take(engine.model, name) for name in names)
-    assert "unnamed" not in engine.store.snapshots._usage
+    assert len(engine.store.snapshots.all()) == before
+    engine.store.snapshots.check_integrity()

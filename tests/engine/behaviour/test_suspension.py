@@ -4,9 +4,11 @@ import asyncio
 
 import pytest
 
+from pie_mlx.engine.scheduler.restoring import Restorer
+from pie_mlx.engine.scheduler.tick_state import TickState
 from pie_mlx.errors import OutOfPagesError
 from pie_mlx.sdk import Context
-from tests.engine.running import Running, finished, in_context, number_of, running
+from tests.engine.running import Running, finished, in_context, running
 from tests.engine.scheduler.test_patience import occupy_device
 
 
@@ -24,7 +26,7 @@ async def test_a_suspended_context_goes_on_as_if_nothing_had_happened(engine: Ru
     length = context.seq_len
     context.suspend()
     context.suspend()
-    assert engine.store.contexts[number_of(context)].resident is False
+    assert engine.store.contexts[context.id].resident is False
     assert context.seq_len == length
     assert first + await engine.greedy(context, 12) == expected
 
@@ -97,8 +99,8 @@ async def test_a_newcomer_takes_no_pages_before_a_pass_whose_context_was_suspend
         early.append(engine.prompt(3))
 
         async def ask_while_early_is_suspended() -> tuple[int, bool, "asyncio.Task[None]"]:
-            state, number = queue._state, number_of(newcomer)
-            queue._restorer.suspend(state.contexts[number_of(early)])
+            state, number = engine.part(TickState), newcomer.id
+            engine.part(Restorer).suspend(state.contexts[early.id])
             asking = asyncio.create_task(
                 queue.take(state.contexts[number], 1, lambda: store.working.reserve(number, 1))
             )
@@ -109,7 +111,7 @@ async def test_a_newcomer_takes_no_pages_before_a_pass_whose_context_was_suspend
         try:
             flushes: list[asyncio.Task[None]] = []
             flushes.append(asyncio.create_task(on_device.flush()))
-            passes = queue._state.passes
+            passes = engine.part(TickState).passes
             while not any(item.in_batch for item in list(passes.values())):  # noqa: ASYNC110 - a call of another loop
                 await asyncio.sleep(0)
             flushes.append(asyncio.create_task(early.flush()))
@@ -129,7 +131,7 @@ async def test_nobody_is_suspended_during_its_pass_and_who_needs_its_pages_gets_
     with running(total_pages=16) as engine:
         queue, store = engine.core.services.queue, engine.store
         holder, requester = (Context(engine.model).append(engine.prompt(20, seed)) for seed in range(2))
-        state, number = queue._state, number_of(requester)
+        state, number = engine.part(TickState), requester.id
 
         async def ask_for_all() -> tuple[bool, bool, "asyncio.Task[None]"]:
             asking = asyncio.create_task(
@@ -137,7 +139,7 @@ async def test_nobody_is_suspended_during_its_pass_and_who_needs_its_pages_gets_
             )
             for _ in range(20):
                 await asyncio.sleep(0)
-            return store.contexts[number_of(holder)].resident, asking.done(), asking
+            return store.contexts[holder.id].resident, asking.done(), asking
 
         device_is_free = occupy_device(engine)
         try:
@@ -152,7 +154,7 @@ async def test_nobody_is_suspended_during_its_pass_and_who_needs_its_pages_gets_
         while not asking.done():  # noqa: ASYNC110 - a task of another loop
             await asyncio.sleep(0)
         assert (resident, granted) == (True, False)
-        assert (store.contexts[number_of(holder)].resident, holder.seq_len, store.usage().used) == (False, 20, 16)
+        assert (store.contexts[holder.id].resident, holder.seq_len, store.usage().used) == (False, 20, 16)
 
 
 async def test_a_request_beyond_the_pool_is_refused_at_once() -> None:  # T26

@@ -6,8 +6,17 @@ from typing import Any
 
 import pytest
 
-from pie_mlx.calls import CompileGrammar, DescribeRuntime, ForkMatcher, GrammarSource, ReadMatcherMask, ReleaseMatcher
+from pie_mlx.calls import (
+    Call,
+    CompileGrammar,
+    DescribeRuntime,
+    ForkMatcher,
+    GrammarSource,
+    ReadMatcherMask,
+    ReleaseMatcher,
+)
 from pie_mlx.engine.hosting.host import ProcessHost
+from pie_mlx.engine.hosting.process import Process
 from pie_mlx.errors import EngineStoppedError
 from pie_mlx.sdk import GrammarConstraint
 from tests.engine.running import Running, running
@@ -48,7 +57,12 @@ def test_what_was_posted_on_a_loop_that_ended_leaves_before_the_next_call(engine
 def test_a_blocking_call_that_is_given_up_says_that_its_process_is_over(engine: Running) -> None:
     given_up: Future[Any] = Future()
     given_up.cancel()
-    host = ProcessHost(engine.core.loop, lambda process, message: given_up, engine.core._answer, engine.host._process)
+    process = engine.core.services.processes[engine.host.process_id]
+
+    async def answer(process: Process, message: Call[Any]) -> Any:
+        raise NotImplementedError
+
+    host = ProcessHost(engine.core.loop, lambda process, message: given_up, answer, process)
     with pytest.raises(EngineStoppedError, match="process"):
         host.call(DescribeRuntime())
 

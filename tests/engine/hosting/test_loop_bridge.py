@@ -5,7 +5,6 @@ import threading
 
 import pytest
 
-from pie_mlx.engine.hosting import loop_bridge as module
 from pie_mlx.engine.hosting.loop_bridge import LoopBridge, bridge_to
 from pie_mlx.errors import EngineStoppedError
 
@@ -92,18 +91,18 @@ async def test_a_posted_call_goes_with_the_next_one_and_before_it(there):
 
 
 async def test_another_thread_cannot_go_past_a_posted_call_that_is_leaving(there, monkeypatch):  # P3
-    crossing, seen, wake = LoopBridge(there.loop), [], module._wake
+    crossing, seen, wake = LoopBridge(there.loop), [], there.loop.call_soon_threadsafe
 
     async def note(message):
         seen.append(message)
 
-    def interrupted(loop, callback):
-        monkeypatch.setattr(module, "_wake", wake)
+    def interrupted(callback):
+        monkeypatch.setattr(there.loop, "call_soon_threadsafe", wake)
         crossing.hurry()
-        asyncio.run_coroutine_threadsafe(note("of another thread"), loop).result()
-        wake(loop, callback)
+        asyncio.run_coroutine_threadsafe(note("of another thread"), there.loop).result()
+        wake(callback)
 
-    monkeypatch.setattr(module, "_wake", interrupted)
+    monkeypatch.setattr(there.loop, "call_soon_threadsafe", interrupted)
     crossing.post("posted", note)
     await asyncio.sleep(0)
     assert seen == ["posted", "of another thread"]
@@ -179,9 +178,15 @@ async def test_a_call_after_the_end_says_that_the_engine_stopped(there):
 
 
 async def test_calls_that_wait_for_others_are_told_of_the_end_too(there):
-    crossing = LoopBridge(there.loop)
-    await asyncio.gather(*(crossing.submit(number, echo) for number in range(4)))
-    crossing._together = 4
+    crossing, begun, all_begun = LoopBridge(there.loop), [], asyncio.Event()
+
+    async def answer_together(message):
+        begun.append(message)
+        if len(begun) == 4:
+            all_begun.set()
+        await all_begun.wait()
+
+    await asyncio.gather(*(crossing.submit(number, answer_together) for number in range(4)))
     there.close()
     with pytest.raises(EngineStoppedError):
         await crossing.submit(1, echo)

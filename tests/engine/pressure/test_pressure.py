@@ -17,7 +17,7 @@ from pie_mlx.events import ContextRestored, ContextSuspended, MemoryChanged, Pag
 from pie_mlx.sdk import Context
 from tests.engine.behaviour.test_market import events_of, hold
 from tests.engine.paging.spill.test_spill import FREE
-from tests.engine.running import Running, number_of, running
+from tests.engine.running import Running, running
 
 MIB = 1 << 20
 NORMAL, WARNING, CRITICAL = (MemoryReading(1000 * MIB, available * MIB) for available in (500, 50, 10))
@@ -49,7 +49,7 @@ async def observe(engine: Running, *readings: MemoryReading) -> None:
 
 
 def is_resident(engine: Running, context: Context) -> bool:
-    return engine.store.contexts[number_of(context)].resident
+    return engine.store.contexts[context.id].resident
 
 
 async def greedy_after(engine: Running, tokens: int, seed: int, new: int) -> list[int]:

@@ -13,12 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pie_mlx import calls
+from pie_mlx.engine.scheduler.tick_state import TickState
 from pie_mlx.errors import BatchFailedError, ContextReleasedError, InvalidArgumentError, TokenBudgetError
 from pie_mlx.events import Event, PassCompleted, TickCompleted
 from pie_mlx.sdk import Context, Entropy, Generator, Grammar, GrammarConstraint, Regex, Sampler
 from tests.addresses import addresses
 from tests.engine.outcome import Outcome, outcome
-from tests.engine.running import Running, finished, in_context, number_of, running
+from tests.engine.running import Running, finished, in_context, running
 
 pytestmark = pytest.mark.usefixtures("one_step_at_a_time")
 
@@ -283,7 +284,7 @@ async def test_only_a_pass_that_draws_its_next_token_can_go_on(engine: Running, 
     with Context(engine.model) as context:
         plain = {"tokens": [50, 51], "slots": [calls.Slot(1, GREEDY)], "continuation": calls.Continuation(4)}
         with pytest.raises(InvalidArgumentError, match="follow one another"):
-            await engine.host.submit(calls.Forward(number_of(context), **{**plain, **changes}))
+            await engine.host.submit(calls.Forward(context.id, **{**plain, **changes}))
 
 
 # What follows at once, in one batch.
@@ -332,13 +333,14 @@ def test_texts_side_by_side_are_what_each_is_alone(  # E1, L6
 
 
 async def test_steps_follow_a_batch_at_once(engine: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pie_mlx.engine.model.runner.pipeline.LONGEST_SECONDS", 60.0)
+    begun: list[int] = []
+    before_evaluations(engine, monkeypatch, begun.append)
     first = len(engine.events)
     await collected(engine, engine.prompt(9, 11), {"max_tokens": 66, "stop": []})
     assert [batch.steps for batch in batches(engine, first)] == [33, 33]
     assert [batch.tokens for batch in batches(engine, first)] == [9 + 32, 33]
     assert [batch.ahead for batch in batches(engine, first)] == [False, True]
-    assert engine.core.services.runner._pipeline._behind is None  # the text ends behind the last one
+    assert len(begun) == 66  # the text ends behind the last one
 
 
 async def test_pages_others_may_wait_for_are_committed_before_the_text_goes_on(
@@ -396,7 +398,7 @@ async def test_whoever_comes_meanwhile_is_in_the_next_batch(
     work = asyncio.create_task(collected(engine, engine.prompt(9, 13), {"max_tokens": 60, "stop": []}))
     await asyncio.to_thread(went_on.wait, 10)
     other = asyncio.create_task(collected(engine, engine.prompt(9, 14), {"max_tokens": 1, "stop": []}))
-    while not engine.core.services.queue._state.changed.is_set():  # noqa: ASYNC110 - it has no listener
+    while not engine.part(TickState).changed.is_set():  # noqa: ASYNC110 - it has no listener
         await asyncio.sleep(0)
     came.set()
     await asyncio.gather(work, other)
@@ -456,7 +458,7 @@ async def test_a_text_that_is_cancelled_while_it_goes_on_ends_with_the_step_unde
         work = asyncio.create_task(generator.collect_tokens())
         await asyncio.to_thread(went_on.wait, 10)
         work.cancel()
-        while not any(item.abandoned for item in engine.core.services.queue._state.passes.values()):  # noqa: ASYNC110
+        while not any(item.abandoned for item in engine.part(TickState).passes.values()):  # noqa: ASYNC110
             await asyncio.sleep(0)
         cancelled.set()
         with pytest.raises(asyncio.CancelledError):
@@ -470,7 +472,7 @@ async def test_a_text_that_is_cancelled_while_it_goes_on_ends_with_the_step_unde
 async def test_a_continuation_is_of_none_or_more_tokens(engine: Running, tokens: Any) -> None:
     with Context(engine.model) as context:
         call = calls.Forward(
-            number_of(context), tokens=[50], slots=[calls.Slot(0, GREEDY)], continuation=calls.Continuation(tokens)
+            context.id, tokens=[50], slots=[calls.Slot(0, GREEDY)], continuation=calls.Continuation(tokens)
         )
         with pytest.raises(InvalidArgumentError, match="tokens"):
             await engine.host.submit(call)

@@ -6,13 +6,15 @@ import pytest
 
 from pie_mlx.engine.schedule.firing import FiringState
 from pie_mlx.engine.scheduler import scheduler
+from pie_mlx.engine.scheduler.scheduler import Scheduler
+from pie_mlx.engine.scheduler.tick_state import TickState
 from pie_mlx.events import TickCompleted
 from pie_mlx.sdk import Context, Sampler
-from tests.engine.running import Running, number_of
+from tests.engine.running import Running
 
 
 def is_awaited(engine: Running, context: Context) -> bool:
-    return engine.core.services.queue._ticks._may_return(number_of(context))
+    return engine.part(Scheduler).may_return(context.id)
 
 
 async def test_a_context_that_was_forked_is_not_awaited(engine: Running) -> None:  # Q9
@@ -59,16 +61,17 @@ async def first_pass(root: Context, token: int) -> None:
         await context.append([token]).flush()
 
 
-async def test_who_can_run_does_not_wait_for_forks(engine: Running, monkeypatch: pytest.MonkeyPatch) -> None:  # Q9
-    monkeypatch.setattr(FiringState, "last_batch_seconds", 1.0)
-    ticks = engine.core.services.queue._ticks
+async def test_a_context_that_can_run_does_not_wait_for_forks(
+    engine: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:  # Q9
+    monkeypatch.setattr(FiringState, "last_batch_seconds", 3600.0)
+    ticks = engine.part(Scheduler)
     with Context(engine.model) as root:
         await root.append(engine.prompt(9)).flush()
         with root.fork() as fork:
-            now = ticks._state.forked_seconds
-            ticks._runnable_since = now
-            both, alone = [number_of(root), number_of(fork)], [number_of(fork)]
-            assert ticks._seconds_for_forks(both, now) == 0.0
-            assert ticks._seconds_for_forks(alone, now) == scheduler.FORKS_SECONDS
+            now = engine.part(TickState).forked_seconds
+            both, alone = [root.id, fork.id], [fork.id]
+            assert ticks.seconds_for_forks(both, now) == 0.0
+            assert ticks.seconds_for_forks(alone, now) == scheduler.FORKS_SECONDS
             await fork.append([45]).flush()
-            assert ticks._seconds_for_forks(alone, now) == 0.0
+            assert ticks.seconds_for_forks(alone, now) == 0.0

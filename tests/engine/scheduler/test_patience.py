@@ -11,6 +11,8 @@ import pytest
 
 from pie_mlx.engine.model.runner.batch import Batch
 from pie_mlx.engine.scheduler import queue
+from pie_mlx.engine.scheduler.restoring import Restorer
+from pie_mlx.engine.scheduler.tick_state import TickState
 from pie_mlx.errors import ForwardTimeoutError
 from pie_mlx.sdk import Context
 from tests.engine.running import Running, running
@@ -138,11 +140,10 @@ async def test_time_out_of_the_pool_is_no_waiting_for_the_device(monkeypatch: py
     looks = Looks()
     monkeypatch.setattr(queue, "Timer", looks.timer)
     with running(dummy=True, max_batch_contexts=1) as engine:
-        services = engine.core.services
         on_device, waiting = (Context(engine.model).append(engine.prompt(20, seed)) for seed in range(2))
 
         async def looks_at_one_that_was_gone(look: Callable[[], bool]) -> list[bool]:
-            state, restorer = services.queue._state, services.queue._restorer
+            state, restorer = engine.part(TickState), engine.part(Restorer)
             context = state.contexts[waiting.id]
             restorer.suspend(context)
             answers = [look()]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from pie_mlx.calls import AnyResult
+from pie_mlx.engine.model.runner.batch import Batch
 from pie_mlx.engine.scheduler.forward_task import ForwardTask
 from pie_mlx.errors import BatchFailedError, EngineStoppedError
 from pie_mlx.sdk import Context
@@ -18,7 +19,7 @@ class Panic(BaseException):
 
 
 @pytest.mark.parametrize("fault", [ValueError("no"), Panic("no")])
-def test_whoever_waits_is_told_and_so_is_whoever_comes_later(fault: BaseException) -> None:
+def test_calls_that_wait_are_told_and_so_are_later_ones(fault: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
     with engine_alone() as engine:
 
         async def program() -> None:
@@ -32,11 +33,10 @@ def test_whoever_waits_is_told_and_so_is_whoever_comes_later(fault: BaseExceptio
             assert all(f"the tick loop failed: {type(fault).__name__}: no" in str(error) for error in told)
             assert told[0] is not told[1]
 
-        def fail() -> None:
+        def fail(batch: Batch) -> None:
             raise fault
 
-        queue = engine.core.services.queue
-        queue._ticks.plan = fail  # type: ignore[method-assign, assignment]
+        monkeypatch.setattr(engine.core.services.runner, "run", fail)
         finished(in_context(engine, asyncio.wait_for(program(), 20)))
 
 

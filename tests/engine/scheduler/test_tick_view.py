@@ -3,9 +3,11 @@
 import asyncio
 
 from pie_mlx.engine.schedule import Limits
+from pie_mlx.engine.scheduler.restoring import Restorer
+from pie_mlx.engine.scheduler.tick_state import TickState
 from pie_mlx.engine.scheduler.tick_view import tick_view
 from pie_mlx.sdk import Context
-from tests.engine.running import number_of, running
+from tests.engine.running import running
 from tests.engine.scheduler.test_patience import occupy_device
 
 LIMITS = Limits(max_batch_contexts=1)
@@ -20,13 +22,13 @@ async def test_a_context_that_is_being_restored_keeps_its_place() -> None:  # Q2
             context.append(engine.prompt(3))
 
         async def arrivals_while_early_is_restored() -> dict[int, int]:
-            state, store = services.queue._state, services.store
-            services.queue._restorer.suspend(state.contexts[number_of(early)])
+            state, store = engine.part(TickState), services.store
+            engine.part(Restorer).suspend(state.contexts[early.id])
             everything = store.pool.available()
-            store.working.reserve(number_of(late), everything)
-            store.working.release(number_of(late), everything)
-            services.queue._restorer.begin(state.contexts[number_of(early)])
-            assert number_of(early) in state.restorations
+            store.working.reserve(late.id, everything)
+            store.working.release(late.id, everything)
+            engine.part(Restorer).begin(state.contexts[early.id])
+            assert early.id in state.restorations
             view = tick_view(state, services.accounting, lambda _: LIMITS)
             return {item.context: item.arrival for item in view.contexts}
 
@@ -35,11 +37,11 @@ async def test_a_context_that_is_being_restored_keeps_its_place() -> None:  # Q2
             flushes: list[asyncio.Task[None]] = []
             for context in (on_device, early, late):
                 flushes.append(asyncio.create_task(context.flush()))
-                while len(services.queue._state.passes) < len(flushes):  # noqa: ASYNC110 - calls tell nobody they are here
+                while len(engine.part(TickState).passes) < len(flushes):  # noqa: ASYNC110 - calls tell nobody they are here
                     await asyncio.sleep(0)
             looking = asyncio.run_coroutine_threadsafe(arrivals_while_early_is_restored(), engine.core.loop)
             arrivals = await asyncio.wrap_future(looking)
         finally:
             device_is_free.set()
         await asyncio.gather(*flushes)
-    assert arrivals[number_of(early)] < arrivals[number_of(late)]
+    assert arrivals[early.id] < arrivals[late.id]

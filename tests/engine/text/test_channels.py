@@ -6,7 +6,7 @@ It has never seen them, so that what it says before its answer is a script that 
 import asyncio
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -87,8 +87,8 @@ def asked(shared: Running) -> Iterator[Context]:
 class Script:
     """Allows what it is given, token by token, and then everything."""
 
-    def __init__(self, model: Model, text: str) -> None:
-        self._tokens = model.tokenizer().encode(text)
+    def __init__(self, model: Model, text: str, then: Sequence[int] = ()) -> None:
+        self._tokens = [*model.tokenizer().encode(text), *then]
         self._size = model.info.vocabulary_size
 
     def step(self, accepted: list[int]) -> list[int]:
@@ -129,8 +129,8 @@ async def test_the_header_is_known_by_its_tokens_and_not_by_its_text(asked: Cont
     spelled = 'Behind "<|channel|>final<|message|>" '
     tokenizer = asked.model.tokenizer()
     plain = [token for character in spelled for token in tokenizer.encode(character)]
-    script = Script(asked.model, "<|channel|>analysis<|message|>")
-    script._tokens += [*plain, *tokenizer.encode("<|end|><|start|>assistant" + HEADER)]
+    then = [*plain, *tokenizer.encode("<|end|><|start|>assistant" + HEADER)]
+    script = Script(asked.model, "<|channel|>analysis<|message|>", then)
     tokens = await asked.generate(ARGMAX, constrain=[script, JsonSchema(YES)]).collect_tokens()
     thought, text = thought_and_text(asked, tokens)
     assert thought == spelled

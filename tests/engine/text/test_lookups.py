@@ -31,7 +31,7 @@ from tests.engine.running import Running, engine_alone, finished
 def held(engine: Running) -> Iterator[Running]:
     """An engine whose loop does nothing until the test is over."""
     go_on = threading.Event()
-    engine.core._loop.call_soon_threadsafe(go_on.wait)
+    engine.core.loop.call_soon_threadsafe(go_on.wait)
     yield engine
     go_on.set()
 

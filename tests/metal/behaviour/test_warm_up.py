@@ -1,5 +1,6 @@
 """After its start an engine asks the GPU for nothing that Metal has yet to compile."""
 
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,12 +10,11 @@ import pytest
 from benchmarks.tiny_models import tiny_config, tiny_model
 from pie_mlx.backends import kernels, using
 from pie_mlx.backends.kernels import AppleBackend, EmulatorBackend
-from pie_mlx.engine import start
 from pie_mlx.engine.model.loaded import LoadedModel, ModelCard
-from pie_mlx.engine.model.loading.load import load_model
 from pie_mlx.engine.model.networks.paged_network import PagedNetwork
 from pie_mlx.engine.model.runner.warm_up import warm_up
 from pie_mlx.engine.settings import EngineSettings
+from pie_mlx.engine.start import start_services
 from pie_mlx.metal.emulator import Builder, Emulator
 from pie_mlx.metal.launcher import KernelLauncher, emulator_launcher
 from tests.metal.behaviour.test_engine import Driver, Work
@@ -112,14 +112,14 @@ def test_what_is_no_fault_of_kernels_does_not_keep_an_engine_from_its_start(
     assert model.pool.ordered
 
 
-def test_an_engine_says_what_it_waits_for_at_its_first_start_on_an_apple_gpu(
+async def test_an_engine_says_what_it_waits_for_at_its_first_start_on_an_apple_gpu(
     builder: Builder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PIE_HOME", str(tmp_path))
     monkeypatch.setattr(kernels, "metal_launcher", lambda: as_metal(emulator_launcher(Emulator(builder))))
-    settings = EngineSettings(total_pages=1)
+    settings = EngineSettings(total_pages=1, name="tiny", dtype="float32", watches_memory=False, wires_memory=False)
     said: list[str] = []
-    with using(AppleBackend()):
-        model = load_model(settings.model, name="tiny", dtype="float32")
-    start._complete(settings, model, said.append)
-    assert said == ["checking the GPU kernels, once on this machine", "tiny: compiling the GPU kernels"]
+    async with AsyncExitStack() as stopping:
+        with using(AppleBackend()):
+            await start_services(settings, 1, lambda event: None, said.append, stopping)
+    assert said[-2:] == ["checking the GPU kernels, once on this machine", "tiny: compiling the GPU kernels"]

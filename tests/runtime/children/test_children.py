@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from pie_mlx import Engine
+from pie_mlx.engine.inspection import process_statuses
 from pie_mlx.errors import (
     ChildFailedError,
     InvalidTypeError,
@@ -17,7 +18,10 @@ from pie_mlx.errors import (
 )
 from pie_mlx.events import AccountJoined, AccountLeft, Event, ProcessFailed, ProcessLaunched, ProcessReturned
 from pie_mlx.runtime.children import ChildRequest, LaunchLimits
+from pie_mlx.runtime.children.process_tree import ProcessTree
+from pie_mlx.runtime.execution.process import Process
 from pie_mlx.sdk import Context, Model, runtime, session
+from tests.instances import instances
 
 CHILD = """
 import asyncio
@@ -86,12 +90,19 @@ async def heard():
 
 
 @pytest.fixture
-async def engine(heard: Heard):
+def trees():
+    """The process trees of the engines made since."""
+    with instances(ProcessTree) as made:
+        yield made
+
+
+@pytest.fixture
+async def engine(trees: list[ProcessTree], heard: Heard):
     limits = LaunchLimits(depth=2, children=3)
     async with Engine(dummy=True, total_pages=64, seed=1, on_event=heard.append, launch_limits=limits) as running:
         yield running
-        running._ports.process_tree.check_integrity()
-    assert running._ports.process_tree._members == {}
+        trees[0].check_integrity()
+    assert trees[0].is_empty
 
 
 def of(kind: type[Event], heard: list[Event]) -> list[Event]:
@@ -122,7 +133,7 @@ async def test_a_child_runs_beside_its_parent_for_the_same_user(engine: Engine, 
         ("3", {"input": "3"}),
     ],
 )
-async def test_inputs(engine: Engine, child: str, input: object, seen: object) -> None:
+async def test_a_child_gets_the_input_of_its_launch(engine: Engine, child: str, input: object, seen: object) -> None:
     async def main(_):
         return (await runtime.spawn(child, input).result())["input"]
 
@@ -202,13 +213,19 @@ async def test_the_account_lives_as_long_as_the_last_of_the_family(
     engine: Engine, child: str, heard: Heard
 ) -> None:  # M1
     async def main(input):
-        return runtime.launch(child, {"do": "wait"}).pid
+        runtime.launch(child, {"do": "wait"})
 
-    pid = await engine.run(main)
+    children: list[Process] = []
+
+    async def start(request: ChildRequest):
+        children.append(await engine.launch(request.program, parent=request.parent, process_id=request.process_id))
+        return children[-1]
+
+    engine.start_children_with(start)
+    await engine.run(main)
     assert of(AccountLeft, heard) == []
-    running = next(process for process in engine._processes if process.id == pid)
-    running.cancel()
-    await running.outcome()
+    children[0].cancel()
+    await children[0].outcome()
     assert len(of(AccountLeft, heard)) == 1
 
 
@@ -240,7 +257,7 @@ async def test_a_parent_that_is_ended_ends_its_descendants_two_generations_down(
 async def test_a_parent_that_returns_leaves_its_children_running(engine: Engine, child: str, heard: Heard) -> None:
     await engine.run(child, {"do": "launch"})
     await heard.ended(1)
-    assert len(engine._processes) == 1
+    assert len(await engine.consult(process_statuses)) == 1
     assert of(ProcessFailed, heard) == []
 
 
@@ -278,15 +295,17 @@ async def test_another_programs_child_is_nobodys_business(engine: Engine, child:
     await engine.run(main, {"pid": stranger.id})
 
 
-async def test_many_children_one_after_the_other_leave_nothing(engine: Engine, child: str) -> None:
+async def test_many_children_one_after_the_other_leave_nothing(
+    engine: Engine, trees: list[ProcessTree], child: str
+) -> None:
     async def main(input):
         for number in range(20):
             assert (await runtime.launch(child, {"n": number}).result())["input"] == {"n": number}
 
     process = await engine.launch(main)
     await process.result()
-    await engine._ports.process_tree.wait_until_ended()
-    engine._ports.process_tree.check_integrity()
+    await trees[0].wait_until_ended()
+    trees[0].check_integrity()
 
 
 async def test_children_can_be_started_by_somebody_who_observes_them(engine: Engine, child: str) -> None:

@@ -1,6 +1,5 @@
 """Messaging, children and MCP from processes of their own."""
 
-import asyncio
 import json
 import os
 import signal
@@ -9,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from pie_mlx import Engine
-from pie_mlx.events import Event, ProcessFailed
+from pie_mlx.events import ProcessFailed
+from pie_mlx.runtime.messaging.hub import Hub
+from tests.instances import instances
+from tests.runtime.children.test_children import Heard
 from tests.runtime.mcp.servers import small_server
 
 PROGRAM = """
@@ -61,17 +63,18 @@ async def main(input):
 
 
 @pytest.fixture
-def heard() -> list[Event]:
-    return []
+async def heard() -> Heard:
+    return Heard()
 
 
 @pytest.fixture
-async def engine(tmp_path: Path, heard: list[Event]):
-    async with Engine(
-        dummy=True, total_pages=64, seed=1, isolation="process", mcp=[small_server(tmp_path)], on_event=heard.append
-    ) as running:
-        yield running
-        assert running._ports.hub.is_empty
+async def engine(tmp_path: Path, heard: Heard):
+    with instances(Hub) as hubs:
+        async with Engine(
+            dummy=True, total_pages=64, seed=1, isolation="process", mcp=[small_server(tmp_path)], on_event=heard.append
+        ) as running:
+            yield running
+            assert hubs[0].is_empty
 
 
 @pytest.fixture
@@ -88,9 +91,9 @@ async def test_everything_outside_is_reached_from_a_worker(engine: Engine, progr
     assert refused == ["McpError", -32050, '{"retry": [1, 2]}']
 
 
-async def test_a_killed_parent_takes_its_children_with_it(engine: Engine, program: Path, heard: list[Event]) -> None:
+async def test_a_killed_parent_takes_its_children_with_it(engine: Engine, program: Path, heard: Heard) -> None:
     leading = await engine.launch(program, {"do": "lead"})
     os.kill(await engine.run(program, {"do": "pid"}), signal.SIGKILL)
     await leading.outcome()
-    await asyncio.gather(*(process.outcome() for process in list(engine._processes)))
+    await heard.ended(3)
     assert len([event for event in heard if isinstance(event, ProcessFailed)]) == 2

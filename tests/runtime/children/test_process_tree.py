@@ -60,7 +60,7 @@ async def test_a_child_that_has_not_started_when_its_parent_fails_is_ended_at_it
     assert child.cancelled.is_set()
     await home.wait_until_ended()
     home.check_integrity()
-    assert home._members == {}
+    assert home.is_empty
 
 
 async def test_a_child_whose_launch_was_given_up_is_ended_at_its_start(tmp_path: Path) -> None:  # I1

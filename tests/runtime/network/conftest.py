@@ -84,10 +84,11 @@ async def proxied():
 
     def make(allowed=("127.0.0.1",), *, resolve=None, closed_ports=(), connections=8, authorization=""):
         egress = EgressConnector(AllowedHosts(allowed), closed_ports, resolve or Names())
-        proxy = Proxy(open_listener(), egress, connections=connections, authorization=authorization)
+        listener = open_listener()
+        proxy = Proxy(listener, egress, connections=connections, authorization=authorization)
         proxy.start()
         made.append(proxy)
-        return Talk(proxy)
+        return Talk(proxy, listener.getsockname()[1])
 
     yield make
     for proxy in made:
@@ -98,9 +99,8 @@ async def proxied():
 class Talk:
     """Talks to a proxy."""
 
-    def __init__(self, proxy):
-        self.proxy = proxy
-        self._port = proxy._acceptor._listener.getsockname()[1]
+    def __init__(self, proxy, port):
+        self.proxy, self._port = proxy, port
 
     async def connect(self, **options):
         return await asyncio.open_connection("127.0.0.1", self._port, **options)

@@ -1,5 +1,6 @@
 """A name is resolved once, and what was checked is what is connected to (protocol 7.3)."""
 
+import asyncio
 import ipaddress
 
 import pytest
@@ -91,12 +92,16 @@ async def test_the_engines_own_port_is_never_reachable(host):
         assert site.visits == 0
 
 
-async def test_the_same_port_of_another_machine_is_another():
-    refusal = egress(["*"], closed_ports=[80])._refusal("a.b", ipaddress.ip_address("93.184.216.34"), 80)
-    assert refusal == ""
+async def test_the_same_port_of_another_machine_is_another(monkeypatch):
+    async def unreachable(host, port, **options):
+        raise OSError(f"tried {host}")
+
+    monkeypatch.setattr(asyncio, "open_connection", unreachable)
+    found = await connected(egress(["*"], Names(a_b=["93.184.216.34"]), closed_ports=[80]), "a.b", 80)
+    assert (found.status, "tried 93.184.216.34" in found.text) == (502, True)
 
 
-def test_what_is_here():
+def test_addresses_of_this_machine_are_here():
     assert is_here(ipaddress.ip_address("127.9.9.9"))
     assert is_here(ipaddress.ip_address("::"))
     assert not is_here(ipaddress.ip_address("93.184.216.34"))

@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from pie_mlx.errors import LaunchError
+from pie_mlx.runtime.network.gateway import Gateway
 from pie_mlx.runtime.network.settings import NetworkSettings
 from pie_mlx.runtime.sandbox.landlock import restricts_ports
 from pie_mlx.runtime.sandbox.probe import NetworkReport, probe_network
@@ -164,7 +165,7 @@ async def test_the_systems_authorities_can_be_read(attempt):
     assert await attempt("__import__('ssl').create_default_context() and 1") == "1"
 
 
-async def test_many_requests_at_once(engine, program):  # noqa: F811
+async def test_many_requests_at_once_are_all_answered(engine, program):  # noqa: F811
     path = program("""
         import asyncio, urllib.request
         async def main(input):
@@ -224,7 +225,14 @@ async def test_the_proxies_of_two_programs_are_apart(engine, program):  # noqa: 
 
 
 @pytest.mark.parametrize("end", ["os._exit(3)", "os.kill(os.getpid(), 9)", "return 'done'"])
-async def test_a_worker_that_ends_ends_its_tunnels(engine, program, end):  # noqa: F811
+async def test_a_worker_that_ends_ends_its_tunnels(engine, program, end, monkeypatch):  # noqa: F811
+    shut, shut_one = [], Gateway.shut
+
+    def counted(self, proxy):
+        shut_one(self, proxy)
+        shut.append(proxy)
+
+    monkeypatch.setattr(Gateway, "shut", counted)
     path = program(f"""
         import os, socket, urllib.parse
         async def main(input):
@@ -238,7 +246,7 @@ async def test_a_worker_that_ends_ends_its_tunnels(engine, program, end):  # noq
     async with serving(echo) as (site, port):
         await (await launch(engine, path, {"port": port})).process.outcome()
         await site.gone.wait()
-        await until(lambda: not engine._workers._gateway._proxies)
+        await until(lambda: shut)
 
 
 @on_linux

@@ -63,9 +63,9 @@ def test_a_source_that_python_cannot_read_is_refused(source, why, padding):
     ids=["time", "memory", "patience"],
 )
 def test_what_takes_too_much_ends_the_other_process_alone(source, limit, most, monkeypatch):
-    boot = f"import pie_mlx.runtime.program.source_reading as r; r.{limit} = {most}; {source_reading._BOOT}"
+    boot = f"import pie_mlx.runtime.program.source_reading as r; r.{limit} = {most}; {source_reading.BOOT}"
     monkeypatch.setattr(source_reading, limit, most)
-    monkeypatch.setattr(source_reading, "_BOOT", boot)
+    monkeypatch.setattr(source_reading, "BOOT", boot)
     with pytest.raises(LaunchError, match="cannot read it"):
         source_facts(source, FILE, "main")
 
@@ -73,7 +73,7 @@ def test_what_takes_too_much_ends_the_other_process_alone(source, limit, most, m
 @pytest.mark.skipif(sys.platform != "linux", reason="there a limit of its own ends it sooner")
 def test_memory_is_watched_from_outside_where_no_limit_holds(monkeypatch):
     monkeypatch.setattr(source_reading, "MEMORY_LIMIT_BYTES", 1)
-    monkeypatch.setattr(source_reading, "_BOOT", "import time; time.sleep(60)")
+    monkeypatch.setattr(source_reading, "BOOT", "import time; time.sleep(60)")
     with pytest.raises(LaunchError, match="cannot read it within"):
         source_facts(LONG, FILE, "main")
 

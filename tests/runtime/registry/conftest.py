@@ -92,8 +92,8 @@ class Player:
 
     program = None
 
-    def __init__(self, registry):
-        self.registry = registry
+    def __init__(self, engine, registry):
+        self.engine, self.registry = engine, registry
 
     def launch(self, input, *, user=ADA, listener=None, program=None, **options):
         (record,) = self.registry.admit(user, [Launch(program or self.program, input, **options)])
@@ -111,7 +111,7 @@ async def make_player(tmp_path):
         def make(**limits):
             logs = OutputLogs(tmp_path / "logs", lambda: 5.0)
             made.append(Registry(engine, model="dummy", limits=RegistryLimits(**limits), logs=logs))
-            return Player(made[-1])
+            return Player(engine, made[-1])
 
         yield make
         for registry in made:

@@ -34,7 +34,7 @@ async def make_crowd():
         engines.append(await engine.__aenter__())
         events = []
         registries.append(Registry(engine, model="dummy", limits=RegistryLimits(**limits), emit=events.append))
-        player = Player(registries[-1])
+        player = Player(engine, registries[-1])
         player.events = events
         return player
 

@@ -17,7 +17,7 @@ def do(what, **more):
 
 
 async def listed(player, record):
-    return row_of(record, (await player.registry._engine.consult(process_statuses)).get(record.id))
+    return row_of(record, (await player.engine.consult(process_statuses)).get(record.id))
 
 
 async def test_an_attached_client_is_told_everything_and_last_how_it_ended(player):
@@ -91,7 +91,7 @@ async def test_output_is_not_kept_when_it_is_not_captured(player):
     assert [line.event for line in player.registry.logs.read(record.id)] == ["message", "stdout", "return"]
 
 
-async def test_one_client_at_a_time(player):
+async def test_one_client_is_attached_at_a_time(player):
     listener = Listener()
     record = player.launch(do("wait"), listener=listener)
     await listener.message("waiting")
@@ -209,7 +209,7 @@ async def test_a_listing_knows_pages_bids_and_balances(player, make_player):
     listener = Listener()
     record = player.launch(do("hold"), listener=listener)
     await listener.message("holding")
-    engine = player.registry._engine
+    engine = player.engine
     assert await engine.consult(lambda services: set_bid(services, record.id, 0.5)) == 1
     found = await listed(player, record)
     assert (found.state, found.pages, found.bid, found.attached) == ("running", 3, 0.5, True)

@@ -25,13 +25,13 @@ def test_a_network_probe_holds_or_says_why():
 
 
 def test_a_network_probe_that_dies_says_its_last_words(monkeypatch):
-    monkeypatch.setattr("pie_mlx.runtime.sandbox.probe._BOOT", "raise OSError('no namespaces')")
+    monkeypatch.setattr("pie_mlx.runtime.sandbox.probe.BOOT", "raise OSError('no namespaces')")
     assert probe_network() == NetworkReport(False, "OSError: no namespaces")
 
 
 def test_a_sandbox_in_which_a_library_cannot_be_loaded_lets_no_program_work(complete_walls, monkeypatch):
-    boot = f"from pie_mlx.runtime.sandbox import attempts; attempts.interpreter_paths = lambda: (); {probe._BOOT}"
-    monkeypatch.setattr(probe, "_BOOT", boot)
+    boot = f"from pie_mlx.runtime.sandbox import attempts; attempts.interpreter_paths = lambda: (); {probe.BOOT}"
+    monkeypatch.setattr(probe, "BOOT", boot)
     report = probe_sandbox()
     assert not report.allowed_works
     assert LIBRARIES[0] in report.reason

@@ -149,7 +149,7 @@ def test_a_count_that_lies_does_not_help(monkeypatch):
 
 def test_a_huge_directory_is_refused_before_it_is_read(monkeypatch):
     payload = package(("x" * 200, b""))
-    monkeypatch.setattr(rules, "_DIRECTORY_LIMIT_BYTES", 100)
+    monkeypatch.setattr(rules, "DIRECTORY_LIMIT_BYTES", 100)
     monkeypatch.setattr(zipfile, "ZipFile", None)
     assert "entries" in refusal(payload)
 

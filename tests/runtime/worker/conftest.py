@@ -10,7 +10,9 @@ import pytest_asyncio
 from pie_mlx import Engine
 from pie_mlx.errors import ProcessError
 from pie_mlx.events import ProcessFailed, ProcessMessage, ProcessOutput, ProcessReturned
+from pie_mlx.runtime.worker.pool import WorkerPool
 from pie_mlx.runtime.worker.settings import WorkerSettings
+from tests.instances import instances
 
 
 @pytest.fixture
@@ -66,8 +68,15 @@ async def launched_until_ready(engine, path, **options):
     return launched, await ready
 
 
+@pytest.fixture(scope="module")
+def pools():
+    """The pools of workers of the engines of a module, in order."""
+    with instances(WorkerPool) as made:
+        yield made
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def engine():
+async def engine(pools):
     """An engine without weights whose programs run in workers, without a sandbox; the tests of a module share it."""
     async with bounded_engine() as running:
         yield running

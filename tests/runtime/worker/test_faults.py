@@ -18,6 +18,8 @@ from pie_mlx.errors import LaunchError, ModelError, ProcessCancelledError, Proto
 from pie_mlx.events import ProcessOutput
 from pie_mlx.runtime.execution.outcome import Failed
 from pie_mlx.runtime.worker.settings import WorkerSettings
+from pie_mlx.runtime.worker.workspaces import TemporaryRoot
+from tests.instances import instances
 from tests.runtime.worker.conftest import bounded_engine, ended_by, is_alive, launch, launched_until_ready
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -49,10 +51,17 @@ async def test_a_launch_spec_that_no_frame_can_hold_is_a_launch_error(program, m
             await engine.run(program("async def main(input): ...\n"))
 
 
-async def test_whatever_keeps_an_order_from_being_made_is_a_launch_error(engine, program, monkeypatch):
-    monkeypatch.setattr("pie_mlx.runtime.worker.pool._source", lambda program: 1 / 0)
+async def test_a_fault_while_a_launch_spec_is_made_is_a_launch_error(engine, program, monkeypatch):
+    monkeypatch.setattr("pie_mlx.runtime.worker.pool.LaunchSpec", lambda *fields, **more: 1 / 0)
     with pytest.raises(LaunchError, match="ZeroDivisionError"):
         await engine.run(program("async def main(input): ...\n"))
+
+
+@pytest.fixture
+def roots():
+    """The temporary directories of engines."""
+    with instances(TemporaryRoot) as made:
+        yield made
 
 
 @contextlib.contextmanager
@@ -75,14 +84,14 @@ def open_files_left(count):
 
 
 @pytest.mark.parametrize("count", [1, 3, 5])
-async def test_a_launch_without_files_to_open_is_an_error_and_leaves_nothing_behind(program, count):
+async def test_a_launch_without_files_to_open_is_an_error_and_leaves_nothing_behind(roots, program, count):
     path = program("async def main(input):\n    return 'well'\n")
     async with bounded_engine(warm_workers=0) as engine:
         fds = set(os.listdir("/dev/fd"))
         with open_files_left(count), pytest.raises(LaunchError, match="Too many open files") as caught:
             await engine.run(path)
         assert "ulimit" in caught.value.hint
-        await _until(lambda: not list(engine._workers._root.path.iterdir()))
+        await _until(lambda: not list(roots[-1].path.iterdir()))
         assert set(os.listdir("/dev/fd")) <= fds
         assert await engine.run(path) == "well"
 
@@ -121,7 +130,7 @@ async def test_leaving_by_the_back_door_is_an_error_with_the_status(engine, prog
 async def test_a_system_that_starts_no_more_processes_is_a_launch_error(program, monkeypatch):
     refuse = "import os\ndef refuse(): raise OSError(11, 'no more')\nos.fork = refuse\n"
     boot = "from pie_mlx.runtime.worker.forked.zygote import main; main()"
-    monkeypatch.setattr("pie_mlx.runtime.worker.fork_server._BOOT", refuse + boot)
+    monkeypatch.setattr("pie_mlx.runtime.worker.fork_server.BOOT", refuse + boot)
     async with bounded_engine(warm_workers=0) as engine:
         with pytest.raises(LaunchError, match="cannot start another process"):
             await engine.run(program("async def main(input): ...\n"))
@@ -311,7 +320,7 @@ async def test_a_forked_child_cannot_speak_for_the_program(engine, program):
     assert launched.text("stdout") == "from the child\n"
 
 
-async def test_flooding_output_waits_for_its_reader(engine, program, bystander):
+async def test_flooding_output_waits_for_its_reader(engine, pools, program, bystander):
     path = program("""
         from inferlet import session
         async def main(input):
@@ -324,7 +333,7 @@ async def test_flooding_output_waits_for_its_reader(engine, program, bystander):
     def observe(event):
         """Keep the launcher from seeing more until the worker is made to wait."""
         if isinstance(event, ProcessOutput) and not held:
-            (executor,) = [e for e in engine._workers.running() if e.spec.source.main_file == str(path)]
+            (executor,) = [e for e in pools[0].running() if e.spec.source.main_file == str(path)]
             deadline = time.monotonic() + 5
             while not executor.link.held and time.monotonic() < deadline:
                 time.sleep(0.001)
@@ -435,20 +444,20 @@ async def test_an_unknown_call_ends_the_worker(engine, program):
     assert "launch_missiles" in str(error)
 
 
-async def test_the_fork_server_may_die(engine, program):
+async def test_the_fork_server_may_die(engine, pools, program):
     path = program(
         "import asyncio\nasync def main(input):\n    await asyncio.sleep(input['seconds'])\n    return 'well'\n"
     )
     launched = await launch(engine, path, {"seconds": 600})
-    os.kill(engine._workers.server_process_id, signal.SIGKILL)
+    os.kill(pools[0].server_process_id, signal.SIGKILL)
     assert isinstance(await launched.process.outcome(), Failed)
     assert await engine.run(path, {"seconds": 0}) == "well"
 
 
-async def test_a_fork_server_that_does_not_start_is_a_launch_error(program, monkeypatch, capfd):
-    monkeypatch.setattr("pie_mlx.runtime.worker.fork_server._BOOT", "raise SystemExit('no such luck')")
+async def test_a_fork_server_that_does_not_start_is_a_launch_error(pools, program, monkeypatch, capfd):
+    monkeypatch.setattr("pie_mlx.runtime.worker.fork_server.BOOT", "raise SystemExit('no such luck')")
     async with bounded_engine() as engine:
-        await _until(lambda: engine._workers.is_lost)
+        await _until(lambda: pools[-1].is_lost)
         with pytest.raises(LaunchError, match="fork server"):
             await engine.run(program("async def main(input): ...\n"))
     assert "no such luck" in capfd.readouterr().err
@@ -463,7 +472,7 @@ async def test_an_engine_that_does_not_start_leaves_nothing_behind(tmp_path):
     assert set(os.listdir("/dev/fd")) <= fds
 
 
-async def test_stopping_the_engine_leaves_nothing_behind(program):
+async def test_stopping_the_engine_leaves_nothing_behind(pools, program):
     path = program("""
         import asyncio, os
         from inferlet import session
@@ -474,17 +483,17 @@ async def test_stopping_the_engine_leaves_nothing_behind(program):
     fds = set(os.listdir("/dev/fd"))
     async with bounded_engine(warm_workers=3) as engine:
         launched, pid = await launched_until_ready(engine, path)
-        server = engine._workers.server_process_id
+        server = pools[-1].server_process_id
     assert str(await launched.failure()) == "Engine stopped"
     assert not is_alive(int(pid))
     assert not is_alive(server)
     assert set(os.listdir("/dev/fd")) <= fds
 
 
-async def test_an_idle_worker_may_die(program):
+async def test_an_idle_worker_may_die(pools, program):
     path = program("async def main(input):\n    return 'well'\n")
     async with bounded_engine(warm_workers=1) as engine:
-        pool = engine._workers
+        pool = pools[-1]
         await _until(pool.idle_process_ids)
         dead = pool.idle_process_ids()[0]
         os.kill(dead, signal.SIGKILL)

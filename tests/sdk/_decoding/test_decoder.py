@@ -16,7 +16,9 @@ from pie_mlx.sdk._decoding.markers import first_marker
 from pie_mlx.sdk.detokenizer import Detokenizer
 from tests.engine.text import chat_templates, tool_templates
 from tests.engine.text.conftest import PLAIN, SPECIAL, byte_level
+from tests.instances import instances
 from tests.sdk.speaking import cuts, events, shown, speaking_model
+from tests.sdk.speaking_host import SpeakingHost
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"x": 1}}\n</tool_call>'
 
@@ -233,7 +235,7 @@ def test_a_cue_that_opens_the_block_starts_inside_it() -> None:  # D6
     assert shown(model, "xy</think>z") == "z"
 
 
-def test_channels_of_gpt_oss(harmony: Model) -> None:  # D6
+def test_channels_of_gpt_oss_are_told_apart(harmony: Model) -> None:  # D6
     text = (
         "<|channel|>analysis<|message|>think<|end|><|start|>assistant<|channel|>commentary to=functions.f "
         '<|constrain|>json<|message|>{"x": 1}<|call|>'
@@ -253,18 +255,26 @@ def test_reset_forgets_everything(hermes: Model) -> None:  # D2
     assert decoder.feed(ids(hermes, "c<|im_end|>")) == chat.Done("c", "c")
 
 
-def test_the_vocabulary_is_asked_for_once(hermes: Model) -> None:
+@pytest.fixture
+def asked() -> tuple[Model, list[type]]:
+    """A model, and the kinds of calls that were made about it."""
+    with instances(SpeakingHost) as hosts:
+        model = made(chat_templates.HERMES)
+    return model, hosts[0].answered
+
+
+def test_the_vocabulary_is_asked_for_once(asked: tuple[Model, list[type]]) -> None:
+    model, calls = asked
     for _ in range(3):
-        chat.Decoder(hermes)
-        tools.Decoder(hermes)
-    assert hermes.host._host.answered.count(ReadVocabulary) <= 1
+        chat.Decoder(model)
+        tools.Decoder(model)
+    assert calls.count(ReadVocabulary) == 1
 
 
-def test_only_whole_blocks_are_sent_to_be_parsed(hermes: Model) -> None:
-    answered = hermes.host._host.answered
-    before = answered.count(ParseToolCall)
-    events(tools.Decoder(hermes), one_by_one(ids(hermes, f"a{CALL}b<|im_end|>")))
-    assert answered.count(ParseToolCall) == before + 1
+def test_only_whole_blocks_are_sent_to_be_parsed(asked: tuple[Model, list[type]]) -> None:
+    model, calls = asked
+    events(tools.Decoder(model), one_by_one(ids(model, f"a{CALL}b<|im_end|>")))
+    assert calls.count(ParseToolCall) == 1
 
 
 def test_unknown_tokens_interrupt(hermes: Model) -> None:

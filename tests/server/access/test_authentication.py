@@ -301,6 +301,12 @@ async def test_who_waits_longest_to_authenticate_makes_room(server, monkeypatch)
         await speaker.close()
 
 
+async def begin_login(speaker):
+    """Sends the proof that this is ada, and answers the number of that request."""
+    challenge = base64.b64decode((await speaker.ask("auth_identify", username="ada"))[1])
+    return await speaker.begin("auth_prove", signature=base64.b64encode(sign("ed25519", challenge)).decode())
+
+
 async def test_one_user_gets_half_of_the_connections(tmp_path, users):
     settings = ServerSettings(port=0, authentication=True, connections=2)
     running = RunningServer(tmp_path, settings, keys=users).start()
@@ -313,9 +319,7 @@ async def test_one_user_gets_half_of_the_connections(tmp_path, users):
                 assert (await local.ask("ping"))[0]
         async with PieClient(running.url) as first, await speak(running) as second:
             await first.authenticate("ada", ParsedPrivateKey.parse(private_text(KEYS["ed25519"])))
-            challenge = base64.b64decode((await second.ask("auth_identify", username="ada"))[1])
-            signature = base64.b64encode(sign("ed25519", challenge)).decode()
-            await second.begin("auth_prove", signature=signature)
+            await begin_login(second)
             assert await second.closed() == (1013, "user 'ada' has 1 connections: close some")
             await first.ping()
     finally:
@@ -392,8 +396,7 @@ async def test_a_wrong_token_is_answered_late_and_delays_nothing_else(server):
 
 async def test_only_its_owner_overwrites_a_program(server):
     manifest = MANIFEST.format(name="mine", version="1.0.0")
-    async with PieClient(server.url) as client, await speak(server, unix=True) as root:
-        await client.authenticate("ada", ParsedPrivateKey.parse(private_text(KEYS["rsa"])))
+    async with await speak(server) as ada, await speak(server, unix=True) as root:
+        assert (await ada.answer(await begin_login(ada)))[0]
         assert (await root.upload(b"async def main(input): pass\n", manifest))[0]
-        ok, result = await client._send_msg_and_wait({"type": "remove_program", "name": "mine", "version": "1.0.0"})
-        assert (ok, result) == (False, "Permission denied")
+        assert await ada.ask("remove_program", name="mine", version="1.0.0") == (False, "Permission denied")

@@ -67,9 +67,12 @@ def test_who_has_many_addresses_is_counted_once(failures, address, other, same):
     assert failures.exceed_limit("ada", other) is same
 
 
-def test_what_is_remembered_has_a_limit(failures):
-    fail(failures, USER_LIMIT)
-    for number in range(COUNTED):
+def test_the_least_recent_user_and_address_are_forgotten_beyond_the_limit(failures):
+    fail(failures, NETWORK_LIMIT)
+    for number in range(COUNTED - 1):
         fail(failures, 1, f"user{number}", f"2001:db8:0:{number:x}::1")
+    assert failures.exceed_limit("ada", "192.0.2.1")
+    assert failures.delay_seconds("192.0.2.1") > 0
+    fail(failures, 1, "bob", "192.0.2.2")
     assert not failures.exceed_limit("ada", "192.0.2.1")
-    assert {len(counts._times) for counts in (failures._users, failures._networks)} == {COUNTED}
+    assert failures.delay_seconds("192.0.2.1") == 0

@@ -10,7 +10,8 @@ from pie_mlx.client.connection import open_socket
 from pie_mlx.errors import SessionClosedError
 from pie_mlx.server import ServerSettings
 from pie_mlx.server.access.request_checks import check_host, host_name
-from tests.server.running import RunningServer
+from tests.server.programs import PLAYER
+from tests.server.running import MANIFEST, RunningServer
 from tests.server.speaking import hang_up, speak
 
 pytestmark = pytest.mark.timeout(30)
@@ -41,17 +42,20 @@ def locked(tmp_path_factory):
     running.stop()
 
 
-async def test_health(server):
+async def test_a_server_that_serves_is_healthy(server):
     status, _, body = await get(server, "/health")
     assert status == 200
     assert json.loads(body)["status"] == "ok"
 
 
-async def test_health_tells_of_a_loop_that_has_ended(tmp_path):
+async def test_health_tells_of_a_loop_that_has_ended(tmp_path, monkeypatch):
     broken = RunningServer(tmp_path).start()
+    broken.server.service.programs.install(PLAYER.encode(), MANIFEST.format(name="player", version="0.1.0"))
     try:
-        fault = ValueError("no")
-        broken.call(broken.server.service.engine.consult(lambda services: services.queue._break(fault)))
+        engine = broken.server.service.engine
+        broken.call(engine.consult(lambda services: monkeypatch.setattr(services.runner, "run", None)))
+        async with await speak(broken, "ada") as speaker:
+            assert (await speaker.events(await speaker.launch({"do": "generate"})))[-1]["event"] == "error"
         status, _, body = await get(broken, "/health")
     finally:
         broken.stop()
@@ -71,7 +75,7 @@ async def test_metrics_count(server):
     assert float(values['pie_pages{state="free"}']) > 0
 
 
-async def test_messages_that_nobody_takes_are_counted(server):
+async def test_messages_without_a_reader_are_counted(server):
     async with await speak(server, "ada") as speaker:
         await speaker.send(type="signal_process", process_id=str(uuid.uuid4()), message="anybody?")
         await speaker.ask("query", subject="ping", record="")
@@ -92,7 +96,7 @@ async def test_a_client_with_another_base_is_told_where_the_interface_is(server,
     assert "base_url ends in /v1" in body
 
 
-async def test_versions_of_programs(server):
+async def test_versions_of_a_program_are_listed(server):
     status, _, body = await get(server, "/api/v1/inferlets/player")
     assert (status, json.loads(body)) == (200, {"name": "player", "versions": [{"num": "0.1.0", "owner": "local"}]})
     assert (await get(server, "/api/v1/inferlets/nobody"))[0] == 404
@@ -305,7 +309,7 @@ async def test_our_client_comes_again_when_there_were_too_many(tmp_path):
 
 
 async def test_our_client_gives_up_when_there_are_too_many_for_long(tmp_path, monkeypatch):
-    monkeypatch.setattr("pie_mlx.client.connection._OPEN_SECONDS", 0.5)
+    monkeypatch.setattr("pie_mlx.client.connection.OPEN_SECONDS", 0.5)
     running = RunningServer(tmp_path, ServerSettings(port=0, connections=1)).start()
     try:
         async with await speak(running, "ada"):

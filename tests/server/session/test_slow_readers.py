@@ -5,7 +5,6 @@ import asyncio
 import pytest
 
 from pie_mlx.events import ProcessFile, ProcessMessage, ProcessOutput, ProcessReturned
-from pie_mlx.runtime.registry import User
 from pie_mlx.server import ServerSettings
 from pie_mlx.server.session.outbox import CHUNK_BYTES, FRAMES_LIMIT, Outbox, text_pieces
 from tests.ports import free_port
@@ -32,7 +31,7 @@ async def test_who_does_not_read_is_cut_off_and_the_program_goes_on(server):
         process = await slow.launch({"do": "files", "n": 160, "size": 500_000})
         await slow.event(process)
         slow.socket.transport.pause_reading()
-        while slow.socket.protocol.state.name == "OPEN" and (await is_attached(watching, process)):
+        while slow.socket.protocol.state.name == "OPEN" and (await row(watching, process))["attached"]:
             await watching.ask("ping")
         slow.socket.transport.abort()
         assert await watching.ask("attach_process", process_id=process) == (True, "Process attached")
@@ -70,20 +69,15 @@ async def test_a_program_that_was_held_goes_on_when_its_client_reads_again(patie
     async with await speak(patient_server, "ada", unix=True, max_queue=1) as slow:
         process = await slow.launch({"lines": LINES}, inferlet="talker")
         await slow.send(type="signal_process", process_id=process, message="speak")
-        while not patient_server.call(is_held(patient_server, process)):
-            pass
+        async with await speak(patient_server, "ada") as watching:
+            while (await row(watching, process))["reason"] != "waits for its client to read":
+                pass
         assert (await slow.events(process))[-1]["value"] == "said"
 
 
-async def is_held(running, process):
-    """Whether nothing more comes of a program before somebody lets it go on; nothing is read meanwhile."""
-    begun = running.server.service.registry.find(process, User("ada")).process
-    return begun is not None and bool(begun._event_queue._waiting) and begun._event_queue._timer is None
-
-
-async def is_attached(speaker, process):
-    (row,) = (await speaker.query("processes", {"id_prefix": process, "all": True}))["processes"]
-    return row["attached"]
+async def row(speaker, process):
+    (found,) = (await speaker.query("processes", {"id_prefix": process, "all": True}))["processes"]
+    return found
 
 
 FLOOD = """

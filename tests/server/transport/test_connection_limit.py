@@ -28,10 +28,23 @@ class LimitedConnection:
         self.room.leave(self)
 
 
+class Accepted(asyncio.Protocol):
+    """Hangs up at once, so that a client sees when it was accepted."""
+
+    def connection_made(self, transport):
+        transport.close()
+
+
 @pytest.fixture
-async def room():
+def port():
+    with socket.create_server(("127.0.0.1", 0)) as bound:
+        yield bound
+
+
+@pytest.fixture
+async def room(port):
     """With eight places and four spare ones."""
-    made = ConnectionLimit(socket.create_server(("127.0.0.1", 0)), lambda room: asyncio.Protocol(), 8)
+    made = ConnectionLimit(port, lambda room: Accepted(), 8)
     yield made
     made.close()
 
@@ -86,12 +99,17 @@ async def test_who_is_overdue_goes_however_few_there_are(room):
     assert (one.gone, other.gone) == (True, False)
 
 
-async def test_connections_wait_in_the_backlog_until_there_is_room(room):
+async def test_connections_wait_in_the_backlog_until_there_is_room(room, port):
     room.open()
     here = guests(room, 12)
-    assert not room._acceptor._wanted
-    here[0].hang_up()
-    assert room._acceptor._wanted
+    with socket.create_connection(port.getsockname()) as client:
+        client.setblocking(False)
+        for _ in range(10):  # more turns than it takes to accept one
+            await asyncio.sleep(0)
+        with pytest.raises(BlockingIOError):
+            client.recv(1)
+        here[0].hang_up()
+        assert await asyncio.get_running_loop().sock_recv(client, 1) == b""
 
 
 @pytest.mark.parametrize(

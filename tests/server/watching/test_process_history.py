@@ -5,7 +5,7 @@ import msgspec
 from pie_mlx.events import PassCompleted, ProcessFailed, ProcessLaunched, ProcessReturned
 from pie_mlx.runtime.registry import User
 from pie_mlx.server.frames import VALUE_LIMIT_BYTES
-from pie_mlx.server.handlers.watching import _snapshot
+from pie_mlx.server.handlers.watching import snapshot_json
 from pie_mlx.server.watching.process_history import TEXT_CHARACTERS, ProcessHistory
 
 ADA, ADMIN = User("ada"), User("root", admin=True)
@@ -46,8 +46,8 @@ def test_the_latest_that_ended_are_kept_and_long_texts_are_cut():
     assert [row.id for row in filled(*events).rows(ADA, ended_bytes=1500)] == ["c", "d"]
 
 
-def test_a_snapshot_fits_a_frame_whoever_ran():
+def test_a_snapshot_fits_a_frame_however_many_processes_ran():
     rows = filled(*[launched(f"{number:08}" * 40) for number in range(4000)]).rows(ADMIN)
-    data = _snapshot(7, {"ran": rows})
+    data = snapshot_json(7, {"ran": rows})
     kept = msgspec.json.decode(data)["state"]["ran"]
     assert (0 < len(data) <= VALUE_LIMIT_BYTES, kept[-1]["id"]) == (True, rows[-1].id)

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import time
+from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -151,8 +152,19 @@ def watch(reached, *frames, state=None):
 
 
 async def followed(given):
-    source, inbox = LiveSource("x", lambda: None, clock=lambda: 500.0), Inbox()
-    await source._follow_events(given, inbox)
+    @contextlib.asynccontextmanager
+    async def connected():
+        async def watch(since):
+            assert since == 0
+            return given
+
+        yield SimpleNamespace(watch=watch)
+
+    async def open_client():
+        return connected()
+
+    inbox = Inbox()
+    await LiveSource("x", open_client, clock=lambda: 500.0).feed_for(inbox, 5.0)
     return inbox.state()
 
 
@@ -289,7 +301,7 @@ def test_parameters_of_a_manifest_that_cannot_be_read_are_none():
     assert manifest_parameters("[parameters") == ()
 
 
-async def test_a_live_engine_on_the_screen(server):
+async def test_a_live_engine_is_shown_on_the_screen(server):
     async def open_client():
         return await connect(server.url, username="ada")
 

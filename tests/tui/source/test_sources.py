@@ -1,3 +1,4 @@
+import asyncio
 import itertools
 from pathlib import Path
 
@@ -137,15 +138,17 @@ def test_time_never_goes_back():
     assert all(a.seconds <= b.seconds for a, b in itertools.pairwise(records_of(events)))
 
 
-def test_a_recording_cut_anywhere_shows_what_is_whole_and_says_so(tmp_path):
+async def test_a_recording_cut_anywhere_shows_what_is_whole_and_says_so(tmp_path):
     data = RECORDING.read_bytes()
     for size in (len(HEADER) + 300, len(data) // 2, len(data) - 1):
         (tmp_path / "cut.events").write_bytes(data[:size])
         source, inbox = open_recording(tmp_path / "cut.events"), Inbox()
         source.playback.seek_to(1.0)
-        source.play(inbox, 0.0)
+        playing = asyncio.create_task(source.run(inbox))
+        await asyncio.sleep(0)
+        playing.cancel()
         assert inbox.state().events == len(source.records)
-        assert "cut short" in source._notice or size == len(HEADER)
+        assert "cut short" in inbox.connection.text
 
 
 @pytest.mark.parametrize("content", [b"", b"PNG and more", HEADER])
@@ -166,10 +169,17 @@ def test_events_of_unknown_kinds_are_counted(tmp_path):
     assert inbox.state().unknown == 4
 
 
-def test_the_inbox_folds_by_itself_what_nobody_looks_at():
+def test_an_inbox_that_is_not_looked_at_folds_alone_and_still_has_something_new(monkeypatch):
+    folded = []
+
+    def counted(state, records):
+        folded.append(len(records))
+        return fold(state, records)
+
+    monkeypatch.setattr("pie_mlx.tui.inbox.fold", counted)
     inbox = Inbox()
     inbox.extend([Record(0.0, tick(1))] * (MOST_WAITING + 1))
-    assert len(inbox._waiting) == 0
+    assert (folded, inbox.changed) == ([MOST_WAITING + 1], True)
 
 
 def test_the_scripted_engine_tells_the_same_story_twice():

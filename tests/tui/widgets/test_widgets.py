@@ -64,4 +64,7 @@ def test_figures_have_the_room_they_need_and_are_cut_the_widest_first(needed, wi
 def test_columns_take_their_share_of_what_is_left():
     columns = [Column[str]("a", 4, str), Column[str]("b", 0, str), Column[str]("c", 0, str, share=2)]
     table = Table[str](columns, str, title="Rows", id="table")
-    assert [width for _, width in table._shown_columns(37)] == [4, 10, 20]
+    ((header, *_),) = [table.paint(37, 1)]
+    title = "".join(piece.text for piece in header)
+    assert [title.index(column.title) for column in columns] == [0, 5, 16]
+    assert len(title) == 37

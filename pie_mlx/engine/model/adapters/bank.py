@@ -1,7 +1,7 @@
 """The adapters in memory, applied to the rows of a forward pass."""
 
 import math
-from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, contextmanager
 
 import mlx.core as mx
@@ -52,6 +52,11 @@ class AdapterBank:
     def size_bytes(self) -> int:
         """Bytes of all adapters in memory, including the stacks of those in use."""
         return sum(content.size_bytes for content in self._contents.values()) + self._set.size_bytes
+
+    @property
+    def versions(self) -> Set[Version]:
+        """Those in memory."""
+        return self._contents.keys()
 
     def get(self, version: Version) -> AdapterContent:
         """The content of a version in memory."""

@@ -18,7 +18,7 @@ FLOATS = {"F64", "F32", "F16", "BF16"}
 _REQUANTISED_BITS = {"Q2_K": 5, "Q3_K": 6}
 """Fewer bits than 8 where the file's own error is so much larger that they add less than a tenth to it."""
 _MEASURED_ROWS = 64
-_CHUNK = 1 << 24
+CHUNK = 1 << 24
 """Weights that are converted at once."""
 
 
@@ -83,7 +83,7 @@ def _blocks(tensor: Tensor) -> Array:
 
 
 def _chunks(tensor: Tensor, blocks: Array) -> list[Array]:
-    rows = max(1, _CHUNK // tensor.shape[-1])
+    rows = max(1, CHUNK // tensor.shape[-1])
     return [blocks[begin : begin + rows] for begin in range(0, len(blocks), rows)]
 
 

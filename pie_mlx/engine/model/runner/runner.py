@@ -111,7 +111,7 @@ class Runner:
         def compute() -> Outcome:
             if copies:
                 model.pool.copy_pages(copies)
-            return pipeline.compute(batch, self._is_idle)
+            return pipeline.compute(batch, self.is_idle)
 
         try:
             outcome = model.attempt(compute, pipeline.forget)
@@ -150,7 +150,7 @@ class Runner:
         for part in independent_copies(copies):
             self._attempt(partial(copy, part))
 
-    def _is_idle(self) -> bool:
+    def is_idle(self) -> bool:
         """Whether nothing waits for what runs now."""
         return self._submitted == self._begun + self._given_up
 

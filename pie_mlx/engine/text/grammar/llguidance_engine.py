@@ -33,13 +33,13 @@ _BYTES_OF_TEXT = [*range(0xC0), *range(0xC2, 0xF5)]
 _FEW = 4
 """So many masks are computed sooner than another thread wakes up to do it."""
 _WORD = np.dtype(np.uint32)
-_THREADS = max(1, min(4, (os.cpu_count() or 1) // 2))
+THREADS = max(1, min(4, (os.cpu_count() or 1) // 2))
 """For the masks of many: half of the processors, the others compute the pass."""
 
 
 @cache
 def _executor() -> llguidance.LLExecutor:
-    return llguidance.LLExecutor(num_threads=_THREADS)
+    return llguidance.LLExecutor(num_threads=THREADS)
 
 
 class LlguidanceWalk(Walk):
@@ -65,7 +65,7 @@ class LlguidanceWalk(Walk):
     @classmethod
     def masks(cls, walks: Sequence[Walk]) -> Sequence[PackedMask | GrammarError]:
         mine = cast("Sequence[LlguidanceWalk]", walks)
-        if len(mine) < _FEW or _THREADS == 1 or any(walk._spellings is not None for walk in mine):
+        if len(mine) < _FEW or THREADS == 1 or any(walk._spellings is not None for walk in mine):
             return super().masks(walks)
         rows = np.empty((len(mine), sizeof(mine[0]._memory) // _WORD.itemsize), _WORD)
         pairs = [(walk._matcher, place) for place, walk in enumerate(mine)]

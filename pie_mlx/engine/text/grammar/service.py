@@ -33,7 +33,7 @@ from pie_mlx.engine.text.grammar.thought_limit import Limit, LimitedWalk
 from pie_mlx.engine.text.tokens.tokenizer import Tokenizer
 from pie_mlx.errors import GrammarError
 
-_CACHE_CHARACTERS = 4_000_000
+CACHE_CHARACTERS = 4_000_000
 """Source text kept compiled; what is compiled from it is a small multiple of that."""
 _OVERHEAD_CHARACTERS = 4_000
 _MAXIMUM_CHARACTERS = 2_000_000
@@ -86,7 +86,7 @@ class GrammarService:
         self.thoughts = Thoughts(tokenizer.bytes_by_id.tokens, vocabulary_size, marks)
         self._deadline = Deadline(compile_seconds, _COMPILING_AT_ONCE)
         self._engines = CompileCache[Engines](_STOP_SETS)
-        self._compiled = CompileCache["Compiled | None"](_CACHE_CHARACTERS)
+        self._compiled = CompileCache["Compiled | None"](CACHE_CHARACTERS)
 
     def compile(self, source: GrammarSource, stop_tokens: Sequence[int] = (), behind: str = "") -> Matcher | None:
         """A fresh matcher, which begins `behind` that text; None for tools of a model whose calls cannot be enforced

@@ -96,13 +96,13 @@ def _confine(spec: LaunchSpec, host: WorkerHost, listener: ProxyListener) -> Non
     os.environ.update(spec.environment)
     os.chdir(spec.workspace)
     apply_limits(spec)
-    walls = _build_walls(spec, host, set_up_route(spec, listener, host.hand_over))
+    walls = build_walls(spec, host, set_up_route(spec, listener, host.hand_over))
     quota = scratch_quota(spec.scratch_max_bytes)
     room = SpaceCheck(lambda: quota.holds(measure(spec.workspace, quota)), spec.scratch_max_bytes, quota.entries)
     install(Scratch(spec.workspace, spec.lasting, room, frozen_attributes=walls))
 
 
-def _build_walls(spec: LaunchSpec, host: WorkerHost, proxy_port: int | None = None) -> bool:
+def build_walls(spec: LaunchSpec, host: WorkerHost, proxy_port: int | None = None) -> bool:
     """Confine the process; returns whether that worked. Raises LaunchError if it is required and fails."""
     if spec.sandbox == "off":
         return False

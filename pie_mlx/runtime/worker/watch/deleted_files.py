@@ -10,13 +10,13 @@ from collections.abc import Iterator
 
 from pie_mlx.runtime.file_tree import BLOCK_BYTES, Usage
 
-_VNODE_INFO = struct.Struct("=IHHQ72xqq48x")
+VNODE_INFO = struct.Struct("=IHHQ72xqq48x")
 """The used part of macOS's vnode_info: device, mode, links, inode, size, blocks."""
 
 
 def deleted_vnode(info: bytes, device: int) -> dict[int, int]:
     """Inode and bytes on disk from a vnode_info; empty unless it is a deleted file of that device."""
-    found_device, mode, links, inode, _, blocks = _VNODE_INFO.unpack(info)
+    found_device, mode, links, inode, _, blocks = VNODE_INFO.unpack(info)
     if (found_device, links) != (device, 0) or not stat.S_ISREG(mode):
         return {}
     return {inode: blocks * BLOCK_BYTES}
@@ -46,16 +46,16 @@ if sys.platform == "darwin":
     def _open_vnodes(pid: int) -> Iterator[bytes]:
         listed = ctypes.create_string_buffer(_FDS_LIMIT * _FD.size)
         size = max(0, _libproc.proc_pidinfo(pid, _LIST_FDS, ctypes.c_uint64(0), listed, len(listed)))
-        info = ctypes.create_string_buffer(_FD_BYTES + _VNODE_INFO.size)
+        info = ctypes.create_string_buffer(_FD_BYTES + VNODE_INFO.size)
         for fd, kind in _FD.iter_unpack(listed.raw[: size - size % _FD.size]):
             if kind == _IS_VNODE and _libproc.proc_pidfdinfo(pid, fd, _VNODE_OF_FD, info, len(info)) == len(info):
                 yield info.raw[_FD_BYTES:]
 
     def _mapped_vnodes(pid: int) -> Iterator[bytes]:
-        info = ctypes.create_string_buffer(_REGION_BYTES + _VNODE_INFO.size + _PATH_BYTES)
+        info = ctypes.create_string_buffer(_REGION_BYTES + VNODE_INFO.size + _PATH_BYTES)
         start, size = 0, 1
         while size and _libproc.proc_pidinfo(pid, _REGION, ctypes.c_uint64(start + size), info, len(info)) > 0:
-            yield info.raw[_REGION_BYTES : _REGION_BYTES + _VNODE_INFO.size]
+            yield info.raw[_REGION_BYTES : _REGION_BYTES + VNODE_INFO.size]
             start, size = struct.unpack_from("=QQ", info, _REGION_BYTES - 16)
 
 else:

@@ -14,7 +14,7 @@ from pie_mlx.errors import InvalidArgumentError, TokenBudgetError
 from pie_mlx.events import PassCompleted, TickCompleted
 from pie_mlx.sdk import Context, Entropy, Generator, Logits, Sampler
 from tests.engine.acts import ACTS, GREEDY, PENALIZED, WARM, Act, generated, live, lives, step_by_step
-from tests.engine.running import Running, engine_alone, finished, in_context, number_of, running
+from tests.engine.running import Running, engine_alone, finished, in_context, running
 
 
 @pytest.fixture(autouse=True)
@@ -156,7 +156,7 @@ async def test_pages_that_somebody_had_meanwhile_are_computed_again(disturbed: b
             await steps(generator, 4)
             if disturbed:
                 await other.append(on.prompt(60, 13)).flush()
-                assert on.store.contexts.off_pool([number_of(context)])
+                assert on.store.contexts.off_pool([context.id])
                 other.release()
             await steps(generator, 2)
             await context.flush()
@@ -315,7 +315,7 @@ async def test_a_stream_that_was_suspended_goes_on(engine: Running, alone: Runni
 async def test_whoever_takes_more_than_was_told_is_refused(engine: Running) -> None:
     with Context(engine.model) as context:
         await context.append(engine.prompt(20, 11)).flush()
-        request = calls.Forward(number_of(context), [50], slots=[calls.Slot(0, GREEDY)], continuation=claims(1))
+        request = calls.Forward(context.id, [50], slots=[calls.Slot(0, GREEDY)], continuation=claims(1))
         with pytest.raises(InvalidArgumentError, match="1 prefetched tokens claimed of"):
             engine.host.call(request)
 
@@ -325,7 +325,7 @@ async def test_what_was_taken_may_be_told_after_another_pass(
 ) -> None:  # E5: the one before was given up
     with Context(engine.model) as context:
         await context.append(engine.prompt(20, 14)).flush()
-        number, slots = number_of(context), [calls.Slot(0, GREEDY)]
+        number, slots = context.id, [calls.Slot(0, GREEDY)]
         ahead, token = list[int](), 50
         while not ahead:
             request = calls.Forward(number, [token], slots=slots, continuation=calls.Continuation(4, asked=False))

@@ -95,7 +95,7 @@ def test_dequantised_a_tensor_has_the_values_of_the_gguf_package(tmp_path: Path)
 
 def test_a_large_tensor_is_the_same_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tensor, values = tensor_of("Q5_1", tmp_path)
-    monkeypatch.setattr("pie_mlx.engine.model.gguf.blocks._CHUNK", 4 * COLUMNS)
+    monkeypatch.setattr("pie_mlx.engine.model.gguf.blocks.CHUNK", 4 * COLUMNS)
     assert np.abs(values_of(read_tensor(tensor, mx.float16, order=None, dequantise=False)) - values).max() < 1e-6
 
 

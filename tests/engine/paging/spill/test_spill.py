@@ -1,6 +1,7 @@
 """Pages that fall out of the pool come back from the disk, or are computed again."""
 
 import asyncio
+import itertools
 import shutil
 import stat
 import sys
@@ -262,11 +263,18 @@ async def test_a_directory_that_disappears_takes_nothing_along(small: Running, t
     assert restored(small).read_pages == 4
 
 
-def damage(file: SpillFile) -> None:
-    """Let every second page that was written differ from its checksum."""
-    file._checksums = {slot: value ^ (place % 2) for place, (slot, value) in enumerate(file._checksums.items())}
+@pytest.fixture
+def damaged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The disk damages every second page."""
+    write, numbers = FileDisk.write_at, itertools.count()
+
+    def damage(self: FileDisk, data: bytes, offset: int) -> None:
+        write(self, bytes([data[0] ^ 1]) + data[1:] if next(numbers) % 2 else data, offset)
+
+    monkeypatch.setattr(FileDisk, "write_at", damage)
 
 
+@pytest.mark.usefixtures("damaged")
 async def test_damaged_pages_are_computed_again(small: Running) -> None:  # R3, R4
     expected = await write_alone(small, 1, 40, 24)
     context = Context(small.model)
@@ -274,8 +282,6 @@ async def test_damaged_pages_are_computed_again(small: Running) -> None:  # R3, 
     first = await small.greedy(context, 12)
     context.suspend()
     await displace(small)
-    spill = small.core.services.queue._page_io._spill
-    spill._thread.submit(damage, spill._file).result()  # behind the writes that are under way
     assert first + await small.greedy(context, 12) == expected
     assert restored(small).read_pages > 0
     assert restored(small).replayed_tokens > 0
@@ -302,8 +308,7 @@ async def test_spilled_pages_go_with_their_context(small: Running) -> None:  # R
     await context.flush()
     context.suspend()
     await displace(small)
-    spill = small.core.services.queue._page_io._spill
-    assert spill is not None
+    spill = small.part(Spill)
     assert spill.stored_pages > 0
     context.release()
     await displace(small)

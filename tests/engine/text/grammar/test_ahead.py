@@ -34,7 +34,7 @@ TEXTS = ("", "a", "ab", "abc", "acb", "abbb", "abd")
 def test_masks_of_many_are_those_of_each(
     language: Language, notation: str, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pie_mlx.engine.text.grammar.llguidance_engine._THREADS", threads)
+    monkeypatch.setattr("pie_mlx.engine.text.grammar.llguidance_engine.THREADS", threads)
     matchers = walked(language, SOURCES[notation], *TEXTS)
     alone = [language.allowed(matcher.fork()) for matcher in matchers]
     compute_masks(matchers)

@@ -28,6 +28,6 @@ def test_a_grammar_is_known_whatever_the_order_of_its_stop_tokens(language: Lang
 def test_the_larger_the_vocabulary_the_fewer_compiled_grammars_are_kept(
     language: Language, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(service, "_CACHE_CHARACTERS", 50_000)
+    monkeypatch.setattr(service, "CACHE_CHARACTERS", 50_000)
     small, large = (GrammarService(language.tokenizer, size, (language.stop,)) for size in (PADDED_SIZE, LARGE_SIZE))
     assert kept(large) < kept(small)

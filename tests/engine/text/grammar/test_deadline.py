@@ -1,6 +1,7 @@
 """Compiling ends in time, whatever it is that compiles."""
 
 import threading
+from types import SimpleNamespace
 
 import pytest
 
@@ -41,13 +42,14 @@ def test_nobody_waits_longer_than_the_deadline() -> None:
 
 
 def test_a_turn_comes_back_when_its_work_ends() -> None:
-    released, ended = threading.Event(), threading.Event()
+    begun, released = threading.Event(), threading.Event()
     deadline = Deadline(60, 1)
-    deadline._turns.acquire()
-    threading.Thread(target=lambda: (released.wait(), deadline._turns.release(), ended.set())).start()
+    first = threading.Thread(target=deadline.run, args=(lambda: (begun.set(), released.wait()),))
+    first.start()
+    assert begun.wait(60)
     released.set()
     assert deadline.run(lambda: 7) == 7
-    assert ended.wait(60)
+    first.join()
 
 
 @pytest.mark.parametrize(
@@ -62,10 +64,8 @@ def test_a_turn_comes_back_when_its_work_ends() -> None:
 def test_a_grammar_that_takes_too_long_is_refused(
     language: Language, source: GrammarSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def never(deadline: Deadline, future: object, work: object) -> None:
-        del deadline, future, work
-
-    monkeypatch.setattr(Deadline, "_settle", never)
+    late = SimpleNamespace(done=set())
+    monkeypatch.setattr("pie_mlx.engine.text.grammar.deadline.wait", lambda futures, seconds: late)
     with pytest.raises(GrammarError, match="does not compile in 0 seconds"):
         impatient(language).compile(source)
 

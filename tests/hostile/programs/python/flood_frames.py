@@ -1,6 +1,7 @@
 """No frame, however it is built, and no number of them keeps the engine from its other work."""
 
 import gc
+import socket
 import struct
 
 from inferlet import runtime
@@ -9,9 +10,10 @@ from inferlet import runtime
 def link():
     """The socket to the engine, which the program was never given."""
     runtime.models()
-    hosts = [found for found in gc.get_objects() if type(found).__name__ == "WorkerHost"]
-    hosts[0]._socket.setblocking(True)
-    return hosts[0]._socket
+    host = next(one for one in gc.get_objects() if type(one).__name__ == "WorkerHost")
+    found = next(part for part in vars(host).values() if isinstance(part, socket.socket))
+    found.setblocking(True)
+    return found
 
 
 def text(value):

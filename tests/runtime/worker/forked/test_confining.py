@@ -38,20 +38,20 @@ def missing(monkeypatch):
 @pytest.mark.usefixtures("missing")
 def test_best_effort_says_what_is_missing():
     host = Written()
-    child._build_walls(spec("best-effort"), host)
+    child.build_walls(spec("best-effort"), host)
     assert host.text == "[pie] sandbox: files are open (an old kernel)\n"
 
 
 @pytest.mark.usefixtures("missing")
 def test_required_refuses_to_run_the_program():
     with pytest.raises(LaunchError, match=r"sandbox: files are open \(an old kernel\)"):
-        child._build_walls(spec("required"), Written())
+        child.build_walls(spec("required"), Written())
 
 
 @pytest.mark.usefixtures("missing")
 def test_off_builds_and_says_nothing():
     host = Written()
-    assert not child._build_walls(spec("off"), host)
+    assert not child.build_walls(spec("off"), host)
     assert host.text == ""
 
 
@@ -66,7 +66,7 @@ async def test_an_engine_that_requires_a_sandbox_does_not_start_without(monkeypa
 async def test_an_engine_that_requires_a_sandbox_starts_with_it(monkeypatch):
     monkeypatch.setattr("pie_mlx.runtime.worker.pool.probe_sandbox", lambda: SandboxReport(("network",), (), True))
     async with bounded_engine(sandbox="required") as engine:
-        assert engine._workers is not None
+        assert (await engine.page_usage()).used == 0
 
 
 def test_the_configuration_decides_the_bounds(tmp_path):

@@ -27,14 +27,38 @@ from pie_mlx.runtime.worker.frames.reader import LongFrame, WorkerFrames
 INFO = calls.RuntimeInfo(models=["m"], version="1", instance_id="i", username="u")
 
 
+class StruckSocket:
+    """Calls `while_sending` when a frame is half sent, `before_reading` when something is there to be read; once."""
+
+    def __init__(self, socket):
+        self._socket = socket
+        self.while_sending = self.before_reading = None
+
+    def send(self, data):
+        if self.while_sending is None:
+            return self._socket.send(data)
+        count, strike, self.while_sending = self._socket.send(data[:5]), self.while_sending, None
+        strike()
+        return count
+
+    def recv_into(self, *arguments):
+        strike, self.before_reading = self.before_reading, None
+        if strike is not None:
+            strike()
+        return self._socket.recv_into(*arguments)
+
+    def __getattr__(self, name):
+        return getattr(self._socket, name)
+
+
 class Other:
     """The engine's end, blocking."""
 
     def __init__(self):
-        self.socket, theirs = socket.socketpair()
+        self.socket, self.theirs = socket.socketpair()
         self.socket.settimeout(10)
-        self.host = WorkerHost(theirs)
-        self.theirs = theirs
+        self.link = StruckSocket(self.theirs)
+        self.host = WorkerHost(self.link)
         self._frames = WorkerFrames()
 
     def next_frame(self):
@@ -172,24 +196,8 @@ def test_a_worker_that_cannot_send_reads(other):
     assert result() is None
 
 
-class StruckSocket:
-    """Calls `strike` when the first frame is half sent."""
-
-    def __init__(self, socket, strike):
-        self._socket, self._strikes = socket, [strike]
-
-    def send(self, data):
-        count = self._socket.send(data[:5])
-        while self._strikes:
-            self._strikes.pop()()
-        return count
-
-    def __getattr__(self, name):
-        return getattr(self._socket, name)
-
-
 def test_what_a_finalizer_posts_while_a_frame_is_half_sent_goes_after_it(other):
-    other.host._socket = StruckSocket(other.theirs, lambda: other.host.post(calls.ReleaseMatcher(1)))
+    other.link.while_sending = lambda: other.host.post(calls.ReleaseMatcher(1))
     other.host.post(calls.ReleaseMatcher(2))
     assert [other.next_frame().message for _ in range(2)] == [calls.ReleaseMatcher(2), calls.ReleaseMatcher(1)]
 
@@ -199,20 +207,22 @@ def test_a_finalizer_does_not_wait_for_an_answer_while_a_frame_is_half_sent(othe
         with pytest.raises(ProtocolError, match="half sent"):
             other.host.call(calls.DescribeRuntime())
 
-    other.host._socket = StruckSocket(other.theirs, strike)
+    other.link.while_sending = strike
     other.host.post(calls.ReleaseMatcher(1))
     assert other.next_frame() == Request(NO_ANSWER, calls.ReleaseMatcher(1))
 
 
-def test_a_finalizer_that_strikes_before_a_call_reads_may_read_its_answer(other, monkeypatch):
-    wait_for = other.host._wait_for
+class Loop:
+    """A loop that reads when the test wants."""
 
-    def wait_and_be_struck(events):
-        ready = wait_for(events)
-        other.host._readable()
-        return ready
+    def add_reader(self, socket, read):
+        self.read = read
 
-    monkeypatch.setattr(other.host, "_wait_for", wait_and_be_struck)
+
+def test_what_strikes_before_a_call_reads_may_read_its_answer(other):
+    loop = Loop()
+    other.host.attend(loop)
+    other.link.before_reading = loop.read
     result = in_thread(lambda: other.host.call(calls.DescribeRuntime()))
     other.say(pack_answer(other.next_frame().number, INFO))
     assert result() == INFO

@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 from pie_mlx.runtime.file_tree import Usage
-from pie_mlx.runtime.worker.watch.deleted_files import _VNODE_INFO, deleted_files, deleted_vnode
+from pie_mlx.runtime.worker.watch.deleted_files import VNODE_INFO, deleted_files, deleted_vnode
 
 MEBI = 1 << 20
 linux = pytest.mark.skipif(sys.platform != "linux", reason="looked up in /proc")
@@ -115,8 +115,8 @@ def test_a_process_that_is_gone_holds_nothing(tmp_path):
     [(7, 0o100600, 0, {42: 8 * 512}), (7, 0o100600, 1, {}), (7, 0o040700, 0, {}), (8, 0o100600, 0, {})],
 )
 def test_what_macos_tells_of_a_file_is_understood(device, mode, links, found):
-    assert deleted_vnode(_VNODE_INFO.pack(device, mode, links, 42, 4000, 8), 7) == found
+    assert deleted_vnode(VNODE_INFO.pack(device, mode, links, 42, 4000, 8), 7) == found
 
 
 def test_the_layout_is_that_of_macos():
-    assert _VNODE_INFO.size == 152  # sizeof(struct vnode_info)
+    assert VNODE_INFO.size == 152  # sizeof(struct vnode_info)

@@ -19,7 +19,7 @@ class Disk:
     def __init__(self, monkeypatch):
         self.seconds, self.free_bytes, self.looks = 0.0, 1 << 40, []
         self.usage = Usage()
-        monkeypatch.setattr(scratch, "_free_bytes", lambda directory: self.free_bytes)
+        monkeypatch.setattr(os, "statvfs", lambda directory: SimpleNamespace(f_bfree=self.free_bytes, f_frsize=1))
         monkeypatch.setattr(scratch, "measure", self.measure)
 
     def measure(self, directory, quota):

@@ -40,6 +40,7 @@ class Clock:
         return self.now
 
     def call_later(self, delay, callback):
+        self.due = callback
         return asyncio.TimerHandle(0, callback, (), asyncio.get_running_loop())
 
     def run_in_executor(self, executor, function, argument):
@@ -53,7 +54,7 @@ def looked_at(executor, seconds, *, found=None, step=0.25, **settings):
     watch.start()
     while clock.now < seconds:
         clock.now += step
-        watch._tick()
+        clock.due()
     return executor
 
 
