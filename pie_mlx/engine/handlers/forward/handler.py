@@ -100,7 +100,7 @@ async def _pass(
         if call.speculation is not None:
             row = DraftRow(matchers, mask)
             drafted = await plan_drafts(services, context, call, call.speculation, request, reads, row, fixed)
-        if drafted is not None or not _may_go_on(services, call, matchers):
+        if drafted is not None or not _may_go_on(call, matchers):
             continuation = None
         if continuation is not None:
             continuation.matchers, continuation.fixed = matchers, fixed
@@ -151,10 +151,9 @@ def _check_room(services: Services, context: LiveContext, call: calls.Forward) -
         store.working.rows(context.id, tokens)
 
 
-def _may_go_on(services: Services, call: calls.Forward, matchers: Sequence[Matcher]) -> bool:
-    """Whether steps may follow the pass: it reserves pages, advances grammars, and a failed step leaves no state."""
-    moves = call.advance_slot is not None or not matchers
-    return call.reserve and moves and not services.runner.model.recurrent
+def _may_go_on(call: calls.Forward, matchers: Sequence[Matcher]) -> bool:
+    """Whether steps may follow the pass: it reserves pages, and advances grammars."""
+    return call.reserve and (call.advance_slot is not None or not matchers)
 
 
 def _limit(services: Services, continuation: FurtherSteps, claimed: int, length: int) -> None:
@@ -209,6 +208,9 @@ async def _run(
     """
     with _undone_by_errors(services, context, commits=call.commit):
         counted = count_in(services.store, context, request)
+        if counted and services.runner.model.recurrent:
+            recurrence = services.runner.model.network.recurrence
+            recurrence.seek(context.id, services.store.sequence_length(context.id))
         attached, key = (0, None) if counted else await _match_prefix(services, context, call, request)
         inputs = request.inputs[counted + attached :]
         if not inputs:
