@@ -19,6 +19,7 @@ from pie_mlx.engine.handlers.forward.continuation import (
 from pie_mlx.engine.handlers.forward.forward_request import (
     ForwardRequest,
     check_lengths,
+    check_order,
     check_plans,
     is_long,
     read_request,
@@ -128,17 +129,20 @@ async def _request(
     check_lengths(call, length, services.model_info)
     if call.positions is not None:
         _check_room(services, context, call)
+    recurrent = services.runner.model.recurrent
     if not is_long(call):
-        return _read(call, length, services.model_info, use)
-    found = await process.time.aside(_read, call, length, services.model_info, use)
+        return _read(call, length, services.model_info, use, recurrent)
+    found = await process.time.aside(_read, call, length, services.model_info, use, recurrent)
     await services.queue.restore(context)  # it may have had to go meanwhile
     return found
 
 
 def _read(
-    call: calls.Forward, length: int, model: calls.ModelInfo, use: AdapterUse
+    call: calls.Forward, length: int, model: calls.ModelInfo, use: AdapterUse, recurrent: bool
 ) -> tuple[ForwardRequest, PackedMask | None]:
     request = read_request(call, length, model, use)
+    if recurrent and request.plain < len(request.inputs):
+        check_order(request, length, model)
     return request, pack_runs(call.logit_mask, model.vocabulary_size) if call.logit_mask else None
 
 

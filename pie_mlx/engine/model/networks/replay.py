@@ -28,6 +28,8 @@ class Recording:
         self._caches, self._adapting = caches, adapting
         self._calls: list[MixerCall] = []
         self._replays: dict[int, Replay] = {}
+        self.context_bytes = 0
+        """What the state of one context takes."""
 
     def add(self, call: MixerCall) -> None:
         """The next call of a mixer."""
@@ -69,6 +71,7 @@ class Replay:
 
     def __init__(self, recording: Recording, tokens: int) -> None:
         self._recording: Recording | None = recording
+        self.context_bytes = recording.context_bytes
         self._tokens, self._places = tokens, list[int]()
         self._layers: LayerStates = []
 
@@ -85,6 +88,11 @@ class Replay:
     def size(self) -> int:
         """Contexts in it."""
         return len(self._places)
+
+    @property
+    def held(self) -> int:
+        """States in memory: before it is built, also those of the group before its step."""
+        return self.size + (0 if self._recording is None else len(self._recording.group.contexts))
 
     @property
     def layers(self) -> LayerStates:

@@ -21,6 +21,16 @@ class StateBatch:
     layers: LayerStates
     size: int
 
+    @property
+    def held(self) -> int:
+        """States in memory."""
+        return self.size
+
+    @property
+    def context_bytes(self) -> int:
+        """What the state of one context takes."""
+        return sum(array.nbytes for array in _arrays(self.layers)) // self.size
+
 
 @dataclass(slots=True, eq=False)
 class RecurrentState:
@@ -34,14 +44,14 @@ class RecurrentState:
     tokens: int
 
     @property
-    def is_alone(self) -> bool:
-        """Whether nothing else is kept in memory with it, and it is computed or about to be."""
-        return isinstance(self.batch, StateBatch) and self.batch.size == 1
+    def size(self) -> int:
+        """How many states are kept in memory with it, itself included."""
+        return self.batch.held
 
     @property
     def size_bytes(self) -> int:
-        """What the batch takes in memory; known of a state that is alone."""
-        return sum(array.nbytes for array in _arrays(self.batch.layers))
+        """What the state of the context alone takes in memory."""
+        return self.batch.context_bytes
 
     def alone(self) -> "RecurrentState":
         """The state in memory of its own, computed. Call it on the MLX thread."""
@@ -121,6 +131,8 @@ class RecurrentStates:
         for place, (group, states) in enumerate(self._groups):
             batch = StateBatch([_owned(layer, group.length) for layer in states], len(group.contexts))
             recording = self._recordings.get(place)
+            if recording is not None:
+                recording.context_bytes = batch.context_bytes
             for index, (context, tokens) in enumerate(zip(group.contexts, group.ends, strict=True)):
                 state = RecurrentState(batch, index, tokens)
                 self._steps[-1][context] = _Reached(state, tokens - group.length, group.drafts, recording, index)
@@ -216,7 +228,7 @@ class RecurrentStates:
         keeps all of it in memory."""
         batches: dict[int, list[RecurrentState]] = {}
         for state in list(self._settled.values()):
-            if not state.is_alone:
+            if state.size > 1:
                 batches.setdefault(id(state.batch), []).append(state)
         for states in batches.values():
             used = sorted({state.index for state in states})

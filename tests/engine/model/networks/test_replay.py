@@ -92,10 +92,35 @@ def test_a_state_that_was_not_reached_is_not_gone_on_from(driver: Driver) -> Non
         driver.run([Work(context, [4])])
 
 
+def test_a_mixer_that_fails_leaves_all_states_as_they_were(
+    driver: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:  # E4
+    contexts = [driver.context() for _ in range(3)]
+    driver.run([Work(each, PROMPT) for each in contexts])
+    recurrence, loads = driver.model.network.recurrence, iter(range(9))
+    load = recurrence.load
+
+    def failing(group: int, cache: object) -> None:
+        if next(loads) == 3:
+            raise RuntimeError("no memory")
+        load(group, cache)
+
+    works = [Work(contexts[0], WINDOW, drafts=4), *(Work(each, [1]) for each in contexts[1:])]
+    monkeypatch.setattr(recurrence, "load", failing)
+    with pytest.raises(RuntimeError, match="no memory"):
+        driver.run(works)
+    monkeypatch.setattr(recurrence, "load", load)
+    for context in contexts:
+        del context.tokens[len(PROMPT) :]
+    fresh = driver.context()
+    found = driver.run([*(Work(each, [3]) for each in contexts), Work(fresh, [*PROMPT, 3])])
+    assert alike(found[:3], found[3:])
+
+
 def state_bytes(driver: Driver, context: Context) -> int:
     state = driver.model.network.state(context.number)
     assert state is not None
-    return sum(array.nbytes for layer in state.alone().batch.layers for array in layer if array is not None)
+    return state.size_bytes
 
 
 def held_bytes(driver: Driver, contexts: list[Context]) -> int:
@@ -130,3 +155,14 @@ def test_the_state_behind_a_long_prompt_keeps_none_of_its_activations(architectu
     driver.run([Work(context, [5 + place % 80 for place in range(400)])])
     one = state_bytes(driver, context)
     assert held_bytes(driver, [context]) <= 2 * one
+
+
+def test_a_state_of_its_own_keeps_no_neighbours(driver: Driver) -> None:
+    """As those that are kept for other prompts are."""
+    contexts = [driver.context() for _ in range(16)]
+    driver.run([Work(each, PROMPT) for each in contexts])
+    state = driver.model.network.state(contexts[3].number)
+    assert state is not None
+    kept = state.alone()
+    del state
+    assert held_bytes(driver, contexts) >= 15 * kept.size_bytes
