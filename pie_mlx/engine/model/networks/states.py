@@ -177,6 +177,12 @@ class RecurrentStates:
         """No step that is not settled ever was."""
         self._steps.clear()
 
+    @property
+    def size_bytes(self) -> int:
+        """What contexts keep in memory; of any thread."""
+        batches = {id(state.batch): state.batch for state in list(self._settled.values())}
+        return sum(batch.held * batch.context_bytes for batch in batches.values())
+
     def of(self, context: int) -> RecurrentState | None:
         """The state of `context`, None before its first token."""
         return self._settled.get(context)
