@@ -1,6 +1,6 @@
-"""Decode throughput, prefix sharing and time to first token beside mlx-lm, on one random Llama in one run.
+"""Decode throughput, prefix sharing and time to first token beside mlx-lm, on one random model in one run.
 
-    python -m benchmarks.decode [--new-tokens 32] [--repeats 3]
+    python -m benchmarks.decode [--model-type llama|qwen3_next|lfm2] [--new-tokens 32] [--repeats 3]
 
 Both sides use the same weights in float32 and the same BLAS; rounds alternate, and the one with the median ratio
 counts. `pie bench` measures more of this kind, with the same code. Of longer texts the tails of 16 continuations alone
@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.random_hybrid import SIZES, write_random_hybrid
 from pie_mlx import Engine
 from pie_mlx.backends import current_backend
 from pie_mlx.bench.comparison import Row
@@ -39,8 +40,17 @@ async def compare(directory: Path, arguments: argparse.Namespace) -> list[Row]:
         ]
 
 
+def write_model(directory: Path, model_type: str) -> str:
+    """Write the model; answers what it is."""
+    if model_type in SIZES:
+        return write_random_hybrid(directory, model_type)
+    write_random_llama(directory)
+    return DESCRIPTION
+
+
 def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model-type", choices=["llama", *SIZES], default="llama")
     parser.add_argument("--new-tokens", type=int, default=32)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument(
@@ -51,9 +61,9 @@ def main(words: Sequence[str] | None = None) -> None:
     arguments = parser.parse_args(words)
     print(f"matrix products of both: {current_backend().prepare()}")
     with tempfile.TemporaryDirectory() as directory:
-        write_random_llama(Path(directory))
+        what = write_model(Path(directory), arguments.model_type)
         rows = asyncio.run(compare(Path(directory), arguments))
-    print(f"{f'{DESCRIPTION}, float32, greedy':44} {'mlx-lm':>12} {'pie-mlx':>12}")
+    print(f"{f'{what}, float32, greedy':44} {'mlx-lm':>12} {'pie-mlx':>12}")
     for row in rows:
         print(row.text())
 

@@ -27,12 +27,14 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Tokens to append to a context, at the positions that follow or at `positions`, each seen through `masks`."""
+    """Tokens to append to a context, at the positions that follow or at `positions`, each seen through `masks`. The
+    last `drafts` of them may be taken back."""
 
     context: Context
     tokens: Sequence[int]
     positions: Sequence[int] | None = None
     masks: Sequence[Sequence[int]] | None = None
+    drafts: int = 0
 
 
 class Driver:
@@ -81,12 +83,18 @@ class Driver:
         for work in works:
             span = self._appended(work)
             table = work.context.pages
-            segments.append(Segment(work.context.number, len(tokens), len(span), list(table), span.stop, work.masks))
+            where = work.context.number, len(tokens), len(span), list(table), span.stop
+            segments.append(Segment(*where, work.masks, work.drafts))
             tokens += work.tokens
             positions += span if work.positions is None else work.positions
             slots += [table[slot // self._size] * self._size + slot % self._size for slot in span]
         rows = [segment.start + segment.count - 1 for segment in segments]
         return StepInput(tokens, positions, slots, tuple(segments), rows)
+
+    def take_back(self, context: Context, tokens: int) -> None:
+        """The last tokens of the last step leave a context."""
+        del context.tokens[len(context.tokens) - tokens :]
+        self.model.network.recurrence.seek(context.number, len(context.tokens))
 
     def _appended(self, work: Work) -> range:
         context = work.context

@@ -117,6 +117,7 @@ SPECIAL: dict[str, dict[str, Any]] = {
     "lfm2": {"block_ff_dim": 96, "full_attn_idxs": [1, 3]},
     "lfm2_moe": {"full_attn_idxs": [1, 3]},
     "llama4_text": {"no_rope_layers": [1, 1, 1, 0]},
+    "mamba2": {"num_heads": 8},
     "mellum": {"layer_types": _KINDS, "rope_parameters": {"sliding_attention": _ROPE, "full_attention": _ROPE}},
     "mimo_v2_flash": {
         "hybrid_layer_pattern": [1, 0, 1, 0], "add_swa_attention_sink_bias": True,

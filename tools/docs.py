@@ -45,8 +45,9 @@ def architecture_lines() -> Iterator[str]:
     yield "loaded, and refused if it differs.\n"
     yield "The state of recurrent layers is not in pages. The engine keeps it behind the last full page of a prompt of"
     yield "64 tokens or more, and where two prompts part: an equal beginning is attached up to the deepest state. A"
-    yield "model with such layers uses no drafts, its KV is not truncated or saved, and its contexts are never"
-    yield "suspended: a request for pages waits, and is refused if no context can release any."
+    yield "model with such layers takes drafts, except on the tier *paged equal*. Its KV is not truncated or saved, and"
+    yield "its contexts are never suspended: a request for pages waits, and is refused if no context can release any."
+    yield "Masks that hide something and positions that change the order are refused."
     for tier in sorted(set(known.values()), key=list(TIERS).index):
         yield f"\n## {tier.capitalize()}\n\n{TIERS[tier]}\n"
         yield ", ".join(f"`{name}`" for name in sorted(known) if known[name] == tier)

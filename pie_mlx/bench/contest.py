@@ -34,15 +34,18 @@ class Sizes:
 
 
 class PeakPages:
-    """Observes an engine; `used` is the largest number of pages at the end of a tick since it was last set."""
+    """Observes an engine; `used` is the largest number of pages at the end of a tick since it was last set, and
+    `state_bytes` that of states of recurrent layers, as `weigh` tells."""
 
     def __init__(self) -> None:
-        self.used = 0
+        self.used = self.state_bytes = 0
+        self.weigh: Callable[[], int] = int
 
     def on_event(self, event: Event) -> None:
         """Record one event of the engine."""
         if isinstance(event, TickCompleted):
             self.used = max(self.used, event.used_pages)
+            self.state_bytes = max(self.state_bytes, self.weigh())
 
 
 class Contest:
@@ -86,6 +89,7 @@ class Contest:
         sizes, tails = self._sizes, _tails()
         bytes_: list[tuple[int, int]] = []
         page_bytes = await self._engine.consult(_page_bytes)
+        self._pages.weigh = await self._engine.consult(_state_bytes)
 
         def theirs() -> float:
             root = prompt(sizes.shared_prompt, next(self._seeds))
@@ -94,10 +98,10 @@ class Contest:
             return seconds
 
         async def mine() -> float:
-            self._pages.used = 0
+            self._pages.used = self._pages.state_bytes = 0
             root = prompt(sizes.shared_prompt, next(self._seeds))
             seconds = await self.inside(lambda: programs.continuations(root, tails, sizes.new_tokens))
-            bytes_[-1] = (bytes_[-1][0], self._pages.used * page_bytes)
+            bytes_[-1] = (bytes_[-1][0], self._pages.used * page_bytes + self._pages.state_bytes)
             return seconds
 
         values = await alternating(theirs, mine, sizes.repeats)
@@ -166,3 +170,8 @@ def _tails() -> list[list[int]]:
 def _page_bytes(services: Services) -> int:
     pool = services.runner.model.pool
     return pool.bytes() // pool.pages
+
+
+def _state_bytes(services: Services) -> Callable[[], int]:
+    recurrence, checkpoints = services.runner.model.network.recurrence, services.store.checkpoints
+    return lambda: recurrence.size_bytes + checkpoints.size_bytes

@@ -131,9 +131,10 @@ def _dtype_of(model: Module) -> str:
 
 
 def _cache_bytes(generator: Any) -> int:
-    """Bytes of K and V that the generator holds for its running batch."""
+    """Bytes of K and V, and of the states of recurrent layers, that the generator holds for its running batch."""
     caches = cast("list[Any]", getattr(generator._generation_batch, "prompt_cache", None) or [])
-    return sum(int(layer.nbytes) for layer in caches if getattr(layer, "keys", None) is not None)
+    held = [layer for layer in caches if getattr(layer, "keys", None) is not None or hasattr(layer, "cache")]
+    return sum(int(layer.nbytes) for layer in held)
 
 
 def _ignore(line: str) -> None:

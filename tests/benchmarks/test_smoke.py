@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import benchmarks
+from benchmarks import decode
 
 HELPERS = {
     "__init__",
@@ -13,6 +14,7 @@ HELPERS = {
     "draft_pairs",
     "driving",
     "market_rivals",  # run by `market`
+    "random_hybrid",  # written by `decode`
     "random_llama",
     "resident",
     "schema_types",
@@ -30,3 +32,8 @@ def test_its_smallest_run_ends_with_a_table(name: str, capsys: pytest.CaptureFix
     benchmark = import_module(f"benchmarks.{name}")
     benchmark.main(benchmark.SMOKE)
     assert len(capsys.readouterr().out.splitlines()) > 1
+
+
+def test_a_hybrid_is_compared_too(capsys: pytest.CaptureFixture[str]) -> None:
+    decode.main([*decode.SMOKE, "--model-type", "lfm2"])
+    assert "random lfm2" in capsys.readouterr().out

@@ -113,12 +113,16 @@ class LoadedModel:
         return self.network.forward(step, self._pages)
 
     def settle(self, *outputs: mx.array) -> None:
-        """Evaluate `outputs` and the pool: the end of a step."""
-        pages, network = self._pages, self.network
+        """`compute` the outputs of a step, and keep what its recurrent layers left: its end."""
+        self.compute(*outputs)
+        self.network.recurrence.settle()
+
+    def compute(self, *outputs: mx.array) -> None:
+        """Evaluate `outputs`, the pool, and the states of recurrent layers that are not settled."""
+        pages = self._pages
         self.backend.set_threads(self._threads)
         pages.pool.await_release()
-        evaluate(outputs, pages.arrays(), network.states())
-        network.settle()
+        evaluate(outputs, pages.arrays(), self.network.recurrence.arrays() if self.recurrent else ())
         self.began_early = False
 
     def begin(self, *outputs: mx.array) -> None:
@@ -161,6 +165,7 @@ class LoadedModel:
         except Exception:
             for revision in before:
                 revision.restore()
+            self.network.forget()
             raise
         finally:
             pages.pool.settled = True

@@ -17,7 +17,8 @@ class Segment:
 
     `block_table` holds page ids in slot order, at least enough for `kv_length`, the slots held after the tokens are
     written; they occupy its last `count` slots. `masks` has one row of alternating run lengths over slots per token,
-    ANDed with causality and the layer's window; None is causal.
+    ANDed with causality and the layer's window; None is causal. The last `drafts` tokens may be forgotten right after
+    the step.
     """
 
     context: int
@@ -26,6 +27,7 @@ class Segment:
     block_table: Sequence[int]
     kv_length: int
     masks: Sequence[Sequence[int]] | None = None
+    drafts: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -212,15 +212,16 @@ class Scheduler:
         if ahead := any(claimed):  # the others wait for the next batch, which will hold everybody
             chunks, works = list(compress(chunks, claimed)), tuple(compress(works, claimed))
         self.enter(chunks)
-        further, continuation = self._further_steps(chunks), None
+        further, continuation, prefetches = self._further_steps(chunks), None, False
         if further and reserve_further(self._state.store, chunks, further):
             works, continuation = self.build(chunks, further), self._continuation(chunks)
+            prefetches = any([item.continuation and not item.continuation.asked for item, _ in chunks])
         else:
             further = 0
         works = self._claims.with_slots(chunks, works)
         try:
             copies = await self._page_io.carry_out()
-            outcome = await self._runner.run(Batch(works, copies, continuation, further, ahead))
+            outcome = await self._runner.run(Batch(works, copies, continuation, further, ahead, prefetches))
         except BatchFailedError as error:
             fail_all([item for item, _ in chunks], error)
             self._after_batch(chunks, error)
@@ -282,8 +283,10 @@ class Scheduler:
         drafts = [item.drafts for item, _ in chunks if item.drafts]
         self._state.completed(Tick(len(chunks), tokens, len(drafts), sum(drafts), (self._committed - before) / steps))
         made: dict[int, int] = {}
+        model = self._runner.model
+        recurrence = model.network.recurrence if model.recurrent else None
         for (item, count), result in zip(chunks, outcome.results, strict=True):
-            made[item.context.id] = take_result(self._state.store, item, count, result)
+            made[item.context.id] = take_result(self._state.store, recurrence, item, count, result)
         self._settle(chunks, made, each)
         self._after_batch(chunks)
         self._end_tick(chunks, tokens + (steps - 1) * len(chunks), seconds, steps, ahead=ahead)

@@ -8,6 +8,7 @@ from pie_mlx.calls import AnyResult, Brle
 from pie_mlx.engine.kv import PageStore, Rows
 from pie_mlx.engine.kv.contexts.working import pages_for
 from pie_mlx.engine.kv.masks import row_runs
+from pie_mlx.engine.model.networks.states import RecurrentStates
 from pie_mlx.engine.model.runner.batch import LogitsRequest, Outcome, ScheduledTokens, WorkResult, last_drawn
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.scheduler.forward_task import ForwardTask, FurtherSteps
@@ -36,6 +37,7 @@ def chunk_work(store: PageStore, item: ForwardTask, count: int, further: int = 0
         reads=_chunk_reads(item, count),
         adapters=list(zip(*origins, strict=True)) if item.has_adapter else None,
         further_slots=rows.slots[count:],
+        drafts=min(count, max(0, item.drafts - item.remaining + count)) if item.window else 0,
     )
 
 
@@ -74,8 +76,11 @@ def _chunk_masks(masks: Sequence[bytes | None], first_slot: int) -> list[Brle]:
     return [row_runs(mask, first_slot + index) for index, mask in enumerate(masks)]
 
 
-def take_result(store: PageStore, item: ForwardTask, count: int, result: WorkResult) -> int:
-    """A chunk is computed: its tokens are in KV, its readings in the pass. A failed one fails the whole pass.
+def take_result(
+    store: PageStore, recurrence: RecurrentStates | None, item: ForwardTask, count: int, result: WorkResult
+) -> int:
+    """A chunk is computed: its tokens are in KV and in what recurrent layers remember, its readings in the pass. A
+    failed one fails the whole pass.
 
     So does one that cannot be kept: its call rolls it back, the others of the batch go on.
 
@@ -85,7 +90,7 @@ def take_result(store: PageStore, item: ForwardTask, count: int, result: WorkRes
         item.fail(result)
         return 0
     try:
-        return _keep(store, item, count, result)
+        return _keep(store, recurrence, item, count, result)
     except Exception as error:
         item.fail(_lost(error))
         return 0
@@ -101,7 +106,9 @@ def _lost(error: Exception) -> BatchFailedError:
     return lost
 
 
-def _keep(store: PageStore, item: ForwardTask, count: int, result: Sequence[AnyResult]) -> int:
+def _keep(
+    store: PageStore, recurrence: RecurrentStates | None, item: ForwardTask, count: int, result: Sequence[AnyResult]
+) -> int:
     if not item.replay:
         store.working.append(item.context.id, item.inputs[item.cursor : item.cursor + count])
     item.take(count, result)
@@ -111,6 +118,8 @@ def _keep(store: PageStore, item: ForwardTask, count: int, result: Sequence[AnyR
         _take_back(store, item, item.window)
     if item.continuation is not None:
         _commit_further(store, item, item.continuation)
+    if recurrence is not None and (item.window or item.continuation):
+        recurrence.seek(item.context.id, store.sequence_length(item.context.id))
     made = store.working.commit_full(item.context.id).computed if item.commits else 0
     item.finish()
     return made

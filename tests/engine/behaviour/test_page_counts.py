@@ -8,7 +8,7 @@ from pie_mlx.engine import inspection
 from pie_mlx.engine.page_report import PageCounts
 from pie_mlx.events import ContextReleased, PagesCounted
 from pie_mlx.sdk import Context
-from tests.engine.running import Running, finished, number_of, running
+from tests.engine.running import Running, finished, running
 
 PROMPT = 3 * 16
 
@@ -58,11 +58,11 @@ async def test_every_page_counts_once_for_the_programs_that_hold_it(engine: Runn
             theirs: (1, 3),
         }
         assert {number: (held.own, held.shared, held.effective) for number, held in found.contexts.items()} == {
-            number_of(context): (1, 3, 2.0) for context in (first, fork, second)
+            context.id: (1, 3, 2.0) for context in (first, fork, second)
         }
         assert told(engine)[1] == {own: (2, 3), theirs: (1, 3)}
         second.suspend()
-        assert counts(engine).contexts[number_of(second)].own == 0
+        assert counts(engine).contexts[second.id].own == 0
         assert counts(engine).processes[own].own == 5
     statuses = finished(engine.core.consult(inspection.process_statuses))
     assert (statuses[own].pages, statuses[own].own_pages) == (5, 5)

@@ -1,20 +1,23 @@
 """Models with recurrent layers, whose state is not in pages, in a pool that is too small for all."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import mlx.core as mx
 import numpy as np
 import pytest
 
+from pie_mlx.engine.handlers.forward import continuation
 from pie_mlx.engine.model.networks.network import Network
 from pie_mlx.engine.model.step import StepInput
-from pie_mlx.errors import BatchFailedError, OutOfPagesError
-from pie_mlx.events import ContextSuspended
+from pie_mlx.errors import BatchFailedError, InvalidArgumentError, OutOfPagesError
+from pie_mlx.events import ContextSuspended, TickCompleted
 from pie_mlx.metal import PageMemory
 from pie_mlx.sdk import Context, Logits, Sampler
-from tests.engine.running import Running, running
+from pie_mlx.sdk.forward import Forward
+from tests.engine.acts import step_by_step
+from tests.engine.running import Running, engine_alone, in_context, running
 
 
 def prompt(seed: int, tokens: int = 30) -> list[int]:
@@ -89,11 +92,13 @@ async def logits(context: Context) -> np.ndarray[tuple[int], np.dtype[np.float32
 class Failing:
     """A network whose `number`th step gives what `fail` makes of it; nobody fails before it is armed."""
 
-    def __init__(self, engine: Running, number: int, fail: Callable[[mx.array], mx.array]) -> None:
+    def __init__(
+        self, engine: Running, number: int, fail: Callable[[mx.array], mx.array], patch: pytest.MonkeyPatch
+    ) -> None:
         self.left, self._fail = number, fail
-        self._network: Network = engine.core.services.runner.model.network
-        self._forward = self._network.forward
-        self._network.forward = self.forward
+        network: Network = engine.core.services.runner.model.network
+        self._forward = network.forward
+        patch.setattr(network, "forward", self.forward)
 
     def forward(self, step: StepInput, memory: PageMemory) -> mx.array:
         found = self._forward(step, memory)
@@ -113,11 +118,11 @@ async def after(
     directory: Path, fail: Callable[[mx.array], mx.array] | None, step: int
 ) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
     """The logits behind a prompt of three chunks, of which a step may have failed once."""
-    with running(model=str(directory), prefill_chunk_tokens=48) as engine:
+    with running(model=str(directory), prefill_chunk_tokens=48) as engine, pytest.MonkeyPatch.context() as patch:
         context = await held(engine, 1)
         context.append(prompt(2, 100))
         if fail is not None:
-            Failing(engine, step, fail)
+            Failing(engine, step, fail, patch)
             with pytest.raises(BatchFailedError):
                 await context.flush() if step < 5 else await flushed_logits(context)
         await context.flush()
@@ -129,9 +134,91 @@ async def flushed_logits(context: Context) -> None:
     await logits(context)
 
 
+@pytest.fixture(scope="module")
+def hybrid(tiny_model_directory: Callable[[str], Path]) -> Iterator[Running]:
+    with engine_alone(model=str(tiny_model_directory("lfm2"))) as engine:
+        yield engine
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda forward: forward.input([5, 6, 7]).attention_mask([[0, 9], [0, 10], [1, 10]]), "read what it hides"),
+        (lambda forward: forward.input_at([5, 6, 7], [10, 8, 9]), "in the order of the input"),
+        (lambda forward: forward.input_at([5, 6], [9, 9]), "in the order of the input"),
+        (lambda forward: forward.input_at([5], [3]), "in the order of the input"),
+    ],
+)
+async def test_what_recurrent_layers_cannot_follow_is_refused(  # F3, F7
+    hybrid: Running, change: Callable[[Forward], Forward], why: str
+) -> None:
+    async def refused() -> None:
+        with Context(hybrid.model) as context:
+            await context.append(prompt(1, 8)).flush()
+            with pytest.raises(InvalidArgumentError, match=why):
+                await change(context.forward()).execute()
+            whole = context.forward().input_at([5, 6, 7], [8, 9, 12]).attention_mask([[0, 9], [0, 10], [0, 11]])
+            await whole.execute()
+            assert context.seq_len == 11
+
+    await in_context(hybrid, refused())
+
+
+async def test_steps_of_a_hybrid_are_computed_before_they_are_asked_for(
+    hybrid: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:  # G14
+    async def ticks(collects: bool, seconds: float) -> tuple[list[int], list[TickCompleted]]:
+        monkeypatch.setattr(continuation, "LONGEST_SECONDS", seconds)
+        first = len(hybrid.events)
+        with Context(hybrid.model) as context:
+            generator = context.append(prompt(1, 8)).generate(
+                Sampler.argmax(), max_tokens=40, stop=[], auto_flush=False
+            )
+            drawn = await (generator.collect_tokens() if collects else step_by_step(generator))
+        return drawn, [event for event in hybrid.events[first:] if isinstance(event, TickCompleted)]
+
+    plain, one_by_one = await in_context(hybrid, ticks(collects=False, seconds=0.0))
+    assert sum(tick.ahead for tick in one_by_one) >= 35
+    for collects, seconds in ((True, 0.0), (False, 1000.0)):
+        drawn, found = await in_context(hybrid, ticks(collects, seconds))
+        assert drawn == plain
+        assert len(found) <= 12
+
+
 @pytest.mark.parametrize(("fail", "step"), [(lost, 2), (lost, 4), (no_numbers, 5)])
 async def test_what_a_failed_pass_has_computed_is_forgotten(
     tiny_model_directory: Callable[[str], Path], fail: Callable[[mx.array], mx.array], step: int
 ) -> None:  # E3, E4
     directory = tiny_model_directory("qwen3_next")
     np.testing.assert_array_equal(await after(directory, fail, step), await after(directory, None, 0))
+
+
+async def stubborn(engine: Running, at_once: int) -> tuple[list[int], int]:
+    """A text of a program that goes on after failures, `at_once` steps at a time; and how often it failed."""
+    drawn, failures = list[int](), 0
+    with Context(engine.model) as context:
+        context.append(prompt(1, 8))
+        while len(drawn) < 30:
+            steps = context.generate(Sampler.argmax(), max_tokens=30 - len(drawn), stop=[], auto_flush=False)
+            try:
+                async for step in steps:
+                    drawn += (await step.up_to(at_once).execute()).tokens
+            except BatchFailedError:
+                failures += 1
+    return drawn, failures
+
+
+@pytest.mark.parametrize("fail", [lost, no_numbers])
+@pytest.mark.parametrize("at_once", [1, 8])
+async def test_a_step_that_fails_behind_others_leaves_the_state_before_it(  # E3, E4
+    hybrid: Running, monkeypatch: pytest.MonkeyPatch, fail: Callable[[mx.array], mx.array], at_once: int
+) -> None:
+    monkeypatch.setattr(continuation, "LONGEST_SECONDS", 1000.0)
+    expected, _ = await in_context(hybrid, stubborn(hybrid, at_once))
+    for number in (4, 9, 14):
+        with monkeypatch.context() as patch:
+            failing = Failing(hybrid, number, fail, patch)
+            drawn, failures = await in_context(hybrid, stubborn(hybrid, at_once))
+        assert drawn == expected
+        assert failing.left < 0
+        assert failures <= 1

@@ -173,14 +173,14 @@ async def test_kernels_are_condemned_only_for_what_they_can_have_done(
     runner = await running_on(emulator_launcher(Emulator(builder)))
     batch = Batch((work(0, [5, 6], 0),))
     expected = await runner.run(batch)
-    settle, errors = LoadedModel.settle, [RuntimeError(f"[METAL] Command buffer execution failed: {says}.")]
+    compute, errors = LoadedModel.compute, [RuntimeError(f"[METAL] Command buffer execution failed: {says}.")]
 
     def failing(model: LoadedModel, *outputs: mx.array) -> None:
-        settle(model, *outputs)
+        compute(model, *outputs)
         if errors:
             raise errors.pop()
 
-    monkeypatch.setattr(LoadedModel, "settle", failing)
+    monkeypatch.setattr(LoadedModel, "compute", failing)
     if fails:
         with pytest.raises(BatchFailedError, match="Insufficient Memory"):
             await runner.run(batch)

@@ -25,7 +25,7 @@ from pie_mlx.metal.page_pool.kernel_pool import KernelPool
 from pie_mlx.metal.page_pool.pool import KvPool, LayerShape, SlotWrite
 from pie_mlx.sdk import Context
 from tests.engine.acts import WARM, Act, live
-from tests.engine.running import Running, running
+from tests.engine.running import Running, running, small_prompt
 from tests.metal.recording import Recorder
 
 ARCHITECTURES = ["llama", "qwen3", "gemma3_text", "gpt_oss", "qwen3_next", "deepseek_v3"]
@@ -51,11 +51,6 @@ def recorded(builder: Builder, **settings: object) -> Iterator[tuple[Running, St
         with using(EmulatorBackend(recorder.launcher)), running(**settings) as engine:
             engine.prompt = small_prompt  # type: ignore[method-assign]
             yield engine, story
-
-
-def small_prompt(tokens: int, seed: int = 0) -> list[int]:
-    """Of the few tokens that tiny models know."""
-    return [40 + (index * 7 + seed * 31) % 200 for index in range(tokens)]
 
 
 async def tell_everything(engine: Running) -> None:

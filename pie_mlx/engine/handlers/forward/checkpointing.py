@@ -62,6 +62,6 @@ async def _keep_state(services: Services, number: int) -> None:
     state = model.network.state(number)
     if state is None:
         return
-    if state.size > 1:  # a row of a batch would keep all of it in memory
+    if state.size > 1:  # it would keep others in memory
         state = await services.runner.call(state.alone)
     services.store.checkpoints.put(key, state, state.size_bytes)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from pie_mlx.calls import (
     HIGHEST_TEMPERATURE,
@@ -133,6 +134,25 @@ def read_request(call: Forward, length: int, model: ModelInfo, use: AdapterUse) 
     inputs += [WorkingToken(*own, *use) for own in zip(call.tokens, positions, rows, strict=True)]
     own_plain = call.attention_masks is None and positions == list(range(first_slot, first_slot + len(positions)))
     return ForwardRequest(inputs, own_start, len(inputs) if own_plain else own_start)
+
+
+def check_order(request: ForwardRequest, length: int, model: ModelInfo) -> None:
+    """Whether recurrent layers can read a pass on a context that holds `length` tokens: they read all tokens, in the
+    order of the input. Raises InvalidArgumentError for masks that hide something and for positions that change the
+    order (F3, F7)."""
+    own = request.inputs[request.own_start :]
+    if any([one.mask is not None for one in own]):
+        raise InvalidArgumentError(
+            f"attention_mask: {model.name} has recurrent layers, which would still read what it hides",
+            hint="leave tokens out of the context instead, or use a model with attention in all layers",
+        )
+    positions = [length + request.own_start - 1, *(one.position for one in own)]
+    if any(later <= before for before, later in pairwise(positions)):
+        raise InvalidArgumentError(
+            f"input_at: {model.name} has recurrent layers, which read tokens in the order of the input: positions must "
+            "rise from each token to the next, and lie at or behind the end of the context",
+            hint="give the tokens in the order of their positions",
+        )
 
 
 def requests(

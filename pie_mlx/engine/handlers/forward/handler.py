@@ -19,6 +19,7 @@ from pie_mlx.engine.handlers.forward.continuation import (
 from pie_mlx.engine.handlers.forward.forward_request import (
     ForwardRequest,
     check_lengths,
+    check_order,
     check_plans,
     is_long,
     read_request,
@@ -100,7 +101,7 @@ async def _pass(
         if call.speculation is not None:
             row = DraftRow(matchers, mask)
             drafted = await plan_drafts(services, context, call, call.speculation, request, reads, row, fixed)
-        if drafted is not None or not _may_go_on(services, call, matchers):
+        if drafted is not None or not _may_go_on(call, matchers):
             continuation = None
         if continuation is not None:
             continuation.matchers, continuation.fixed = matchers, fixed
@@ -128,17 +129,20 @@ async def _request(
     check_lengths(call, length, services.model_info)
     if call.positions is not None:
         _check_room(services, context, call)
+    recurrent = services.runner.model.recurrent
     if not is_long(call):
-        return _read(call, length, services.model_info, use)
-    found = await process.time.aside(_read, call, length, services.model_info, use)
+        return _read(call, length, services.model_info, use, recurrent)
+    found = await process.time.aside(_read, call, length, services.model_info, use, recurrent)
     await services.queue.restore(context)  # it may have had to go meanwhile
     return found
 
 
 def _read(
-    call: calls.Forward, length: int, model: calls.ModelInfo, use: AdapterUse
+    call: calls.Forward, length: int, model: calls.ModelInfo, use: AdapterUse, recurrent: bool
 ) -> tuple[ForwardRequest, PackedMask | None]:
     request = read_request(call, length, model, use)
+    if recurrent and request.plain < len(request.inputs):
+        check_order(request, length, model)
     return request, pack_runs(call.logit_mask, model.vocabulary_size) if call.logit_mask else None
 
 
@@ -151,10 +155,9 @@ def _check_room(services: Services, context: LiveContext, call: calls.Forward) -
         store.working.rows(context.id, tokens)
 
 
-def _may_go_on(services: Services, call: calls.Forward, matchers: Sequence[Matcher]) -> bool:
-    """Whether steps may follow the pass: it reserves pages, advances grammars, and a failed step leaves no state."""
-    moves = call.advance_slot is not None or not matchers
-    return call.reserve and moves and not services.runner.model.recurrent
+def _may_go_on(call: calls.Forward, matchers: Sequence[Matcher]) -> bool:
+    """Whether steps may follow the pass: it reserves pages, and advances grammars."""
+    return call.reserve and (call.advance_slot is not None or not matchers)
 
 
 def _limit(services: Services, continuation: FurtherSteps, claimed: int, length: int) -> None:
@@ -209,6 +212,9 @@ async def _run(
     """
     with _undone_by_errors(services, context, commits=call.commit):
         counted = count_in(services.store, context, request)
+        if counted and services.runner.model.recurrent:
+            recurrence = services.runner.model.network.recurrence
+            recurrence.seek(context.id, services.store.sequence_length(context.id))
         attached, key = (0, None) if counted else await _match_prefix(services, context, call, request)
         inputs = request.inputs[counted + attached :]
         if not inputs:

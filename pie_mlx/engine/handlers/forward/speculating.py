@@ -141,9 +141,11 @@ async def plan_drafts(
     when the draft model fails.
     """
     slot = _drawing_slot(call)
-    if services.runner.model.recurrent:
+    loaded = services.runner.model
+    if loaded.recurrent and not loaded.follows:
         raise InvalidArgumentError(
-            f"speculation: {services.model_info.name} has recurrent layers, whose state cannot take tokens back",
+            f"speculation: recurrent layers of {services.model_info.name} are part of others ({loaded.tier}), so that "
+            "their state cannot take tokens back",
             hint="generate without it",
         )
     if speculation.drafts is None and first.mask is None and _is_left_out(services, context):
@@ -158,8 +160,9 @@ async def plan_drafts(
         drafts = completed(guessed, first, fixed, speculation.stop_tokens, most)
     else:
         tree = checked_tree(speculation.drafts, speculation.parents, model.vocabulary_size).first(MOST_DRAFTS)
-        if services.runner.model.window is not None:
-            # Windows count slots: a branch that lies further on would not see as far back as in plain decoding.
+        if loaded.window is not None or loaded.recurrent:
+            # Windows count slots: a branch that lies further on would not see as far back as in plain decoding. The
+            # state of a recurrent layer is behind one branch only.
             tree = tree.first(tree.trunk)
         drafts = admitted(tree.up_to_depth(room), first, fixed)
     return DraftedPass(Window(drafts.tree, frozenset(speculation.stop_tokens)), drafts, slot, source)

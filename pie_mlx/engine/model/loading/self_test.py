@@ -62,8 +62,8 @@ def _run(network: PagedNetwork, memory: PageMemory, begin: int | None, end: int 
     rows = [segment.start + segment.count - 1 for segment in segments]
     step = StepInput(tokens, positions, slots, tuple(segments), rows)
     logits = network.forward(step, memory)
-    evaluate(logits, memory.arrays(), network.states())
-    network.settle()
+    evaluate(logits, memory.arrays(), network.recurrence.arrays())
+    network.recurrence.settle()
     return logits
 
 

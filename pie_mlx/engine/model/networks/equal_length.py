@@ -67,4 +67,5 @@ def _part(piece: _Piece, start: int) -> Segment:
         count=piece.count,
         kv_length=segment.kv_length - later,
         masks=None if segment.masks is None else segment.masks[begin : begin + piece.count],
+        drafts=0,
     )

@@ -4,11 +4,12 @@ Everything else of a step sees rows [T, 1] of any contexts. A mixer, the module 
 must see whole contexts: it computes one group of rows after the other, each of contexts that have equally many tokens.
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import accumulate, groupby
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import mlx.core as mx
 
@@ -22,13 +23,16 @@ class RowGroup:
     """Rows of a step that a mixer computes at once: `length` tokens of each context, one context behind the other.
 
     Contexts that begin here (`fresh`) are apart from those that go on: a layer without a state may compute its first
-    token in another way than from zeros.
+    token in another way than from zeros. Contexts hold `ends` tokens after it. With `drafts`, some may forget the last
+    of them.
     """
 
     start: int
     contexts: tuple[int, ...]
     length: int
     fresh: bool
+    ends: tuple[int, ...]
+    drafts: bool
 
     @property
     def rows(self) -> range:
@@ -41,7 +45,9 @@ def row_groups(segments: Sequence[Segment]) -> list[RowGroup]:
     groups: list[RowGroup] = []
     for (count, fresh), each in groupby(segments, key=_group_of):
         alike = list(each)
-        groups.append(RowGroup(alike[0].start, tuple(segment.context for segment in alike), count, fresh))
+        contexts, ends = zip(*[(segment.context, segment.kv_length) for segment in alike], strict=True)
+        drafts = any([segment.drafts for segment in alike])
+        groups.append(RowGroup(alike[0].start, contexts, count, fresh, ends, drafts))
     return groups
 
 
@@ -59,54 +65,73 @@ def _group_of(segment: Segment) -> tuple[int, bool]:
     return segment.count, segment.kv_length == segment.count
 
 
-class Mixers:
-    """The mixers of a model, which compute the groups of the step that is being built.
+@dataclass(frozen=True, slots=True)
+class MixerCall:
+    """What a mixer was given of a group: token arrays are [contexts, length, ..]; it reads the state in `cache`."""
 
-    `load` puts the states of a group into a recurrent cache; `only` has adapters add to the rows of a group.
-    """
+    run: Callable[..., Any]
+    cache: Any
+    arguments: Sequence[Any]
+    options: Mapping[str, Any]
+
+
+class GroupStates(Protocol):
+    """The states of the groups of a step."""
+
+    def load(self, group: int, cache: Any) -> None:
+        """Put the states of a group into a recurrent cache, where its mixers leave the new ones."""
+        ...
+
+    def record(self, group: int, call: MixerCall) -> None:
+        """A mixer is about to compute a group with drafts."""
+        ...
+
+
+class Mixers:
+    """The mixers of a model, which compute the groups of the step that is being built. `only` has adapters add to the
+    rows of a group."""
 
     def __init__(self, modules: Sequence[Module], only: Callable[[range], AbstractContextManager[None]]) -> None:
         self._only = only
         self._groups: Sequence[RowGroup] = ()
-        self._load: Callable[[int, Any], None] = _nothing_to_load
+        self._states: GroupStates | None = None
         for module in modules:
             self._wrap(cast("Any", module))
 
     @contextmanager
-    def computing(self, groups: Sequence[RowGroup], load: Callable[[int, Any], None]) -> Generator[None, None, None]:
-        """Inside, mixers compute `groups`, which cover all rows in order; `load(group, cache)` comes before each."""
-        self._groups, self._load = groups, load
+    def computing(self, groups: Sequence[RowGroup], states: GroupStates) -> Generator[None, None, None]:
+        """Inside, mixers compute `groups`, which cover all rows in order."""
+        self._groups, self._states = groups, states
         try:
             yield
         finally:
-            self._groups, self._load = (), _nothing_to_load
+            self._groups, self._states = (), None
 
     def _wrap(self, module: Any) -> None:
         original = cast("Any", type(module))
 
         def call(module: Any, *arguments: Any, **options: Any) -> Any:
-            if not self._groups:
+            states = self._states
+            if states is None:
                 return original.__call__(module, *arguments, **options)
-            cache = _recurrent_cache(arguments, options)
-            parts = [self._part(place, cache, original, module, arguments, options) for place in range(self._count)]
-            return _joined(parts)
+            whole = MixerCall(
+                partial(original.__call__, module), _recurrent_cache(arguments, options), arguments, options
+            )
+            return _joined([self._part(states, place, whole) for place in range(len(self._groups))])
 
         module.__class__ = type(original.__name__, (original,), {"__call__": call})
 
-    @property
-    def _count(self) -> int:
-        return len(self._groups)
-
-    def _part(self, place: int, cache: Any, original: Any, module: Any, arguments: Any, options: Any) -> Any:
-        group = self._groups[place]
-        self._load(place, cache)
-        if self._count == group.length == 1:
-            return original.__call__(module, *arguments, **options)
-        last = self._groups[-1].rows.stop
-        cut = [_cut(each, group, last) for each in arguments]
-        named = {name: _cut(each, group, last) for name, each in options.items()}
+    def _part(self, states: GroupStates, place: int, whole: MixerCall) -> Any:
+        groups, group = self._groups, self._groups[place]
+        states.load(place, whole.cache)
+        if len(groups) == group.length == 1:
+            return whole.run(*whole.arguments, **whole.options)
+        rows = groups[-1].rows.stop
+        own = rearranged(whole, (rows, 1), lambda array: _group_rows(array, group))
+        if group.drafts:
+            states.record(place, own)
         with self._only(group.rows):
-            return _token_rows(original.__call__(module, *cut, **named))
+            return _token_rows(own.run(*own.arguments, **own.options))
 
 
 def find_mixers(model: Module, run: Callable[[], object]) -> tuple[list[Module], set[int]]:
@@ -135,21 +160,26 @@ def find_mixers(model: Module, run: Callable[[], object]) -> tuple[list[Module],
     return list(found.values()), caches
 
 
-def _nothing_to_load(_group: int, _cache: Any) -> None:
-    return None
-
-
 def _recurrent_cache(arguments: Sequence[Any], options: dict[str, Any]) -> Any:
     every = [*arguments, *options.values()]
     return next((each for each in every if isinstance(each, mlx_lm_cache.ArraysCache)), None)
 
 
-def _cut(value: Any, group: RowGroup, rows: int) -> Any:
-    """The rows of a group of an array [rows, 1, ..] as [contexts, length, ..]; anything else as it is."""
-    if not isinstance(value, mx.array) or value.ndim < 2 or value.shape[:2] != (rows, 1):
-        return value
-    part = value[group.start : group.rows.stop]
-    return mx.reshape(part, (len(group.contexts), group.length, *value.shape[2:]))
+def rearranged(call: MixerCall, shape: tuple[int, int], change: Callable[[mx.array], mx.array]) -> MixerCall:
+    """The call with its token arrays, which begin with `shape`, changed."""
+
+    def changed(value: Any) -> Any:
+        is_tokens = isinstance(value, mx.array) and value.ndim >= 2 and value.shape[:2] == shape
+        return change(value) if is_tokens else value
+
+    options = {name: changed(each) for name, each in call.options.items()}
+    return MixerCall(call.run, call.cache, [changed(each) for each in call.arguments], options)
+
+
+def _group_rows(array: mx.array, group: RowGroup) -> mx.array:
+    """The rows of a group of an array [rows, 1, ..] as [contexts, length, ..]."""
+    part = array[group.start : group.rows.stop]
+    return mx.reshape(part, (len(group.contexts), group.length, *array.shape[2:]))
 
 
 def _token_rows(answer: Any) -> Any:

@@ -7,7 +7,7 @@ import mlx.core as mx
 
 from pie_mlx.engine.model.adapters import AdapterBank
 from pie_mlx.engine.model.memory import Transients
-from pie_mlx.engine.model.networks.states import RecurrentState
+from pie_mlx.engine.model.networks.states import RecurrentState, RecurrentStates
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.metal import LayerShape, PageMemory
 
@@ -15,10 +15,10 @@ from pie_mlx.metal import LayerShape, PageMemory
 class Network(Protocol):
     """Computes logits over a page pool. One thread calls it.
 
-    `forward` builds logits [R, vocabulary] float32 lazily and writes the step's K and V to the pool; `settle` keeps
-    the running states of recurrent layers once they are evaluated, `forget` lets go of a step that is never evaluated,
-    and `recover` of what a step that failed had begun. `transients` tells what a step takes in memory.
-    What recurrent layers remember of a context, its `state`, is in no page: a value that can be put back.
+    `forward` builds logits [R, vocabulary] float32 lazily and writes the step's K and V to the pool; `forget` lets go
+    of a step that is never evaluated, and `recover` of what a step that failed had begun. `transients` tells what a
+    step takes in memory. What recurrent layers remember of a context, its `state`, is in no page: a value that can be
+    put back; `recurrence` has those of all contexts, and of steps that are not settled.
     `window` is the smallest number of slots that a layer looks back, None when all see everything. `follows` tells
     whether it takes tokens that are still being drawn. `largest_matrix` counts the entries of a layer's largest matrix,
     and `has_experts` tells whether some layers have many matrices of which each row takes a few.
@@ -32,6 +32,8 @@ class Network(Protocol):
     def shapes(self) -> Sequence[LayerShape]: ...
     @property
     def recurrent(self) -> bool: ...
+    @property
+    def recurrence(self) -> RecurrentStates: ...
     @property
     def follows(self) -> bool: ...
     @property
@@ -51,8 +53,6 @@ class Network(Protocol):
     @property
     def hidden(self) -> mx.array | None: ...
     def forward(self, step: StepInput, memory: PageMemory) -> mx.array: ...
-    def states(self) -> list[mx.array]: ...
-    def settle(self) -> None: ...
     def forget(self) -> None: ...
     def recover(self) -> None: ...
     def state(self, context: int) -> RecurrentState | None: ...

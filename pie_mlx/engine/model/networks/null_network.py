@@ -7,7 +7,7 @@ import mlx.core as mx
 from pie_mlx.engine.model.adapters import AdapterBank
 from pie_mlx.engine.model.memory import Transients
 from pie_mlx.engine.model.mlx_lm.head import RowSelection
-from pie_mlx.engine.model.networks.states import RecurrentState
+from pie_mlx.engine.model.networks.states import RecurrentState, RecurrentStates
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.metal import LayerShape, PageMemory
 from pie_mlx.metal.arrays import integers
@@ -30,6 +30,7 @@ class NullNetwork:
         self.shapes: Sequence[LayerShape] = ()
         self.adapters = AdapterBank(dict, RowSelection())
         self.hidden: mx.array | None = None
+        self.recurrence = RecurrentStates(())
 
     def forward(self, step: StepInput, memory: PageMemory) -> mx.array:
         """Logits [R, vocabulary] float32 in [-8, 8)."""
@@ -42,13 +43,6 @@ class NullNetwork:
         drawn = tokens if isinstance(tokens, mx.array) else integers(tokens)
         taken = drawn[rows].astype(mx.uint32), integers(step.positions)[rows].astype(mx.uint32)
         return taken[0] * mx.array(0x9E3779B1, mx.uint32) + taken[1] * mx.array(0x85EBCA77, mx.uint32)
-
-    def states(self) -> list[mx.array]:
-        """None: nothing is kept."""
-        return []
-
-    def settle(self) -> None:
-        """Nothing is kept."""
 
     def forget(self) -> None:
         """The last step is never evaluated."""

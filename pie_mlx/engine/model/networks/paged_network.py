@@ -1,7 +1,7 @@
 """An mlx-lm model over the page pool."""
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Generator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import mlx.core as mx
@@ -46,12 +46,12 @@ class PagedNetwork:
             architecture,
         )
         self.tier = self._tier.name
-        self.follows = self._tier.layout is Layout.TOKENS and not self.recurrent
-        """Whether a step of single tokens is one pass that needs none of them on the host, and leaves no state."""
+        self.follows = self._tier.layout is Layout.TOKENS
+        """Whether a step of single tokens is one pass that needs none of them on the host."""
         self.vocabulary_size = output[-1]
         self.largest_matrix = largest_matrix(model, self.vocabulary_size)
         self.shapes = [shapes.get(cache.layer, LayerShape(0, 0, 0)) for cache in self._caches.paged]
-        self._states = RecurrentStates(self._caches.recurrent)
+        self.recurrence = RecurrentStates(self._caches.recurrent)
         self._selection = RowSelection()
         self._heads = self._wrap_head()
         self._selects = bool(self._heads)
@@ -66,20 +66,20 @@ class PagedNetwork:
     def forward(self, step: StepInput, memory: PageMemory) -> mx.array:
         """Logits [R, vocabulary_size] float32 of the rows asked for, lazily built but for the last of several
         batches of equal length."""
+        if self.recurrent:
+            self.recurrence.open(follows=not memory.pool.settled)
         if self._tier.layout is Layout.TOKENS:
             if self.recurrent:
-                self._states.discard()
                 step = side_by_side(step)
             logits = self._compute(step, memory)
             self.hidden = self._last_hidden()
             return logits
-        self._states.discard()
         parts: list[mx.array] = []
         hidden: list[mx.array | None] = []
         order: list[int] = []
         for part, places in equal_length_batches(step, alone=self._tier.layout is Layout.ALONE):
             if parts:  # one write per array and evaluation, or MLX copies the pool
-                evaluate(parts, memory.arrays(), self._states.arrays())
+                evaluate(parts, memory.arrays(), self.recurrence.arrays())
                 memory.pool.await_release()
             parts.append(self._compute(part, memory))
             hidden.append(self._last_hidden())
@@ -88,30 +88,23 @@ class PagedNetwork:
         self.hidden = _in_order(known, order) if known else None
         return _in_order(parts, order)
 
-    def states(self) -> list[mx.array]:
-        """Recurrent states of the step."""
-        return self._states.arrays() if self.recurrent else []
-
-    def settle(self) -> None:
-        """Keep the recurrent states of the step."""
-        if self.recurrent:
-            self._states.settle()
-
     def forget(self) -> None:
         """The last step is never evaluated: what is known of it would hold the pool as it was."""
         self.hidden = self._selection.hidden = None
+        self.recurrence.forget()
 
     def recover(self) -> None:
         """A step has failed: its segments would fail the next one."""
         self._segments.forget()
+        self.recurrence.discard()
 
     def state(self, context: int) -> RecurrentState | None:
         """What recurrent layers remember of `context`."""
-        return self._states.of(context)
+        return self.recurrence.of(context)
 
     def set_state(self, context: int, state: RecurrentState | None) -> None:
         """Have recurrent layers go on from `state`; None forgets the context."""
-        self._states.put(context, state)
+        self.recurrence.put(context, state)
 
     def _compute(self, step: StepInput, memory: PageMemory) -> mx.array:
         tier = self._tier
@@ -123,26 +116,37 @@ class PagedNetwork:
         rows = integers(step.logit_rows)
         self._selection.rows = rows if self._selects else None
         try:
-            with self._backend.rotating(offset if step.row_tokens == 1 else None), self._recurring(step):
+            with self._backend.rotating(offset if step.row_tokens == 1 else None), self._recurring(step, memory):
                 output = self._output(step, memory)
         finally:
             self._caches.bind(UNBOUND)
             self._selection.rows = None
-        if self.recurrent:
-            self._states.end()
         logits = output.flatten(0, 1)
         return (logits if self._selects else logits[rows]).astype(mx.float32)
 
-    def _recurring(self, step: StepInput) -> AbstractContextManager[None]:
-        """Inside, recurrent layers go on from the states of their contexts."""
+    @contextmanager
+    def _recurring(self, step: StepInput, memory: PageMemory) -> Generator[None, None, None]:
+        """Inside, recurrent layers go on from the states of their contexts; then it keeps what they left."""
         if not self.recurrent:
-            return nullcontext()
-        groups = row_groups(step.segments)
-        self._states.begin(groups, self._segments.stored)
-        if self._tier.layout is Layout.TOKENS:
-            return self._mixers.computing(groups, self._states.load)
-        self._states.load_all()
-        return nullcontext()
+            yield
+            return
+        states, groups = self.recurrence, row_groups(step.segments)
+        uses, dtype = step.adapters, memory.pool.dtype
+
+        def adapting(rows: Sequence[int]) -> AbstractContextManager[None]:
+            return nullcontext() if uses is None else self.adapters.applied([uses[row] for row in rows], None, dtype)
+
+        try:
+            states.begin(groups, self._segments.stored, adapting)
+            if self._tier.layout is Layout.TOKENS:
+                with self._mixers.computing(groups, states):
+                    yield
+            else:
+                states.load_all()
+                yield
+            states.end()
+        finally:
+            states.leave()
 
     def _last_hidden(self) -> mx.array | None:
         """What the head was given of the rows of the pass that was built last [R, width], if it was found."""

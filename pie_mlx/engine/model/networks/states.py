@@ -1,59 +1,115 @@
 """The running states of recurrent layers, one per context: values that contexts can share."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import mlx.core as mx
 
-from pie_mlx.engine.model.networks.mixers import RowGroup
-from pie_mlx.metal.arrays import evaluate
+from pie_mlx.engine.model.networks.mixers import MixerCall, RowGroup
+from pie_mlx.engine.model.networks.replay import Adapting, LayerStates, Recording, Replay
+from pie_mlx.metal.arrays import begin_evaluation, evaluate, integers
 
-LayerStates = list[list[mx.array | None]]
-"""Per recurrent layer its state arrays [contexts, ...]; None before the first token."""
+LONGEST_VIEWS = 16
+"""Tokens of a group whose states may lie in the memory of all its inputs, as those of convolutions do."""
 
 
 @dataclass(frozen=True, slots=True)
-class RecurrentState:
-    """The state of one context, a value that contexts can share: a row of the batch it was computed in."""
+class StateBatch:
+    """The states of `size` contexts that were computed together."""
 
-    batch: LayerStates
-    index: int
+    layers: LayerStates
     size: int
 
     @property
+    def held(self) -> int:
+        """States in memory."""
+        return self.size
+
+    @property
+    def context_bytes(self) -> int:
+        """What the state of one context takes."""
+        return sum(array.nbytes for array in _arrays(self.layers)) // self.size
+
+
+@dataclass(slots=True, eq=False)
+class RecurrentState:
+    """The state of one context behind `tokens` tokens, a value that contexts can share: a row of a batch.
+
+    Only the MLX thread reads the batch.
+    """
+
+    batch: StateBatch | Replay
+    index: int
+    tokens: int
+
+    @property
+    def size(self) -> int:
+        """How many states are kept in memory with it, itself included."""
+        return self.batch.held
+
+    @property
     def size_bytes(self) -> int:
-        """What the batch takes in memory."""
-        return sum(array.nbytes for layer in self.batch for array in layer if array is not None)
+        """What the state of the context alone takes in memory."""
+        return self.batch.context_bytes
 
     def alone(self) -> "RecurrentState":
         """The state in memory of its own, computed. Call it on the MLX thread."""
-        place = slice(self.index, self.index + 1)
-        # Adding 0 copies: a contiguous row may still lie in the memory of its batch.
-        rows = [
-            [None if array is None else mx.contiguous(array[place], allow_col_major=False) + 0 for array in layer]
-            for layer in self.batch
-        ]
-        evaluate([array for layer in rows for array in layer if array is not None])
-        return RecurrentState(rows, 0, 1)
+        batch = _picked(self.batch.layers, [self.index])
+        evaluate(_arrays(batch.layers))
+        return RecurrentState(batch, 0, self.tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reached:
+    """The state a step left of a context, which it went on from behind `start` tokens. With the recording of a group,
+    in which the context has a `place`, also the states behind the tokens of the step."""
+
+    state: RecurrentState
+    start: int
+    drafts: bool = False
+    recording: Recording | None = None
+    place: int = 0
+
+    def behind(self, tokens: int) -> RecurrentState | None:
+        """The state behind the first `tokens` tokens of the context, if it is known."""
+        if self.state.tokens == tokens:
+            return self.state
+        if self.recording is None or not self.start < tokens < self.state.tokens:
+            return None
+        return RecurrentState(*self.recording.replay(self.place, tokens - self.start), tokens)
 
 
 class RecurrentStates:
     """States by context. A forward pass loads those of one group of rows after the other into mlx-lm's caches.
 
-    States of a step are kept only by `settle`, once they are evaluated; arrays are immutable, so a fork shares them.
+    Steps are settled in the order they were built, once they are evaluated; until then a step behind them goes on from
+    what they leave, and all others from what is settled. Arrays are immutable, so a fork shares them.
     """
 
     def __init__(self, caches: Sequence[Any]) -> None:
         self._caches = caches
         self._layers = {id(cache): layer for layer, cache in enumerate(caches)}
-        self._rows: dict[int, RecurrentState] = {}
-        self._pending: dict[int, RecurrentState] = {}
+        self._settled: dict[int, RecurrentState] = {}
+        self._reached: dict[int, list[_Reached]] = {}
+        self._steps: list[dict[int, _Reached]] = []
         self._groups: list[tuple[RowGroup, LayerStates]] = []
+        self._recordings: dict[int, Recording] = {}
 
-    def begin(self, groups: Sequence[RowGroup], stored: Callable[[mx.array], None]) -> None:
-        """A forward pass over `groups` begins. Layers say what they `stored`."""
-        self._groups = [(group, self._joined_states(group, stored)) for group in groups] if self._caches else []
+    def open(self, *, follows: bool) -> None:
+        """A step begins; without `follows`, those that are not settled never were."""
+        if not follows:
+            self._steps.clear()
+        self._steps.append({})
+
+    def begin(self, groups: Sequence[RowGroup], stored: Callable[[mx.array], None], adapting: Adapting) -> None:
+        """A forward pass of the step begins, over `groups`. Layers say what they `stored`."""
+        self._groups, self._recordings = [], {}
+        for place, group in enumerate(groups):
+            states = self._joined_states(group)
+            self._groups.append((group, [_Parts(layer, stored) for layer in states]))
+            if group.drafts and group.length > 1:
+                self._recordings[place] = Recording(group, states, self._caches, adapting)
 
     def load(self, group: int, cache: Any) -> None:
         """Put the states of a group of the pass into the cache of a layer, which leaves the new ones there."""
@@ -65,50 +121,129 @@ class RecurrentStates:
         for cache in self._caches:
             self.load(0, cache)
 
+    def record(self, group: int, call: MixerCall) -> None:
+        """A mixer is about to compute a group with drafts."""
+        if group in self._recordings:
+            self._recordings[group].add(call)
+
     def end(self) -> None:
-        """Take what the forward pass left."""
+        """The forward pass is over: take what it left."""
+        for place, (group, states) in enumerate(self._groups):
+            batch = StateBatch([_owned(layer, group.length) for layer in states], len(group.contexts))
+            recording = self._recordings.get(place)
+            if recording is not None:
+                recording.context_bytes = batch.context_bytes
+            for index, (context, tokens) in enumerate(zip(group.contexts, group.ends, strict=True)):
+                state = RecurrentState(batch, index, tokens)
+                self._steps[-1][context] = _Reached(state, tokens - group.length, group.drafts, recording, index)
+
+    def leave(self) -> None:
+        """The forward pass is over, or has failed."""
+        self._groups, self._recordings = [], {}
         for cache in self._caches:
             cache.cache = [None] * len(cache.cache)
-        for group, states in self._groups:
-            batch: LayerStates = [list(layer) for layer in states]
-            for index, context in enumerate(group.contexts):
-                self._pending[context] = RecurrentState(batch, index, len(group.contexts))
-        self._groups = []
-
-    def _joined_states(self, group: RowGroup, stored: Callable[[mx.array], None]) -> LayerStates:
-        rows = [None if group.fresh else self._row(context) for context in group.contexts]
-        return [
-            _Parts((_joined(rows, layer, part) for part in range(len(cache.cache))), stored)
-            for layer, cache in enumerate(self._caches)
-        ]
 
     def arrays(self) -> list[mx.array]:
-        """States not yet kept; evaluate them with the outputs of the step."""
-        batches = {id(row.batch): row.batch for row in self._pending.values()}
-        return [array for batch in batches.values() for layer in batch for array in layer if array is not None]
+        """What is not settled yet; evaluate it with the outputs of the step."""
+        left = [one for step in self._steps for one in step.values()]
+        batches = {id(one.state.batch): one.state.batch.layers for one in left}
+        recordings = {id(one.recording): one.recording for one in left if one.recording is not None}
+        kept = [array for recording in recordings.values() for array in recording.arrays()]
+        return [*(array for layers in batches.values() for array in _arrays(layers)), *kept]
 
-    def settle(self) -> None:
-        """Keep the states of the step."""
-        self._rows.update(self._pending)
-        self._pending.clear()
+    def claim(self, contexts: Container[int]) -> None:
+        """Of the first step that is not settled, only these contexts go on."""
+        self._steps[:1] = [
+            {context: one for context, one in step.items() if context in contexts} for step in self._steps[:1]
+        ]
+
+    def settle(self, *, keeps: bool = False) -> None:
+        """Keep what the first step that is not settled left; `keeps`: also the states before, so that contexts may
+        return there."""
+        for step in self._steps[:1]:
+            for context, one in step.items():
+                # The drafts of a pass may be those of several steps.
+                before = self._reached.get(context, ()) if keeps or one.drafts else ()
+                self._reached[context] = [*(each for each in before if each.state.tokens <= one.start), one]
+                self._settled[context] = one.state
+        del self._steps[:1]
+        self._release_neighbours()
+
+    def forget(self) -> None:
+        """The step that was built last never was."""
+        del self._steps[-1:]
 
     def discard(self) -> None:
-        """Drop what a failed step left."""
-        self._pending.clear()
+        """No step that is not settled ever was."""
+        self._steps.clear()
+
+    @property
+    def size_bytes(self) -> int:
+        """What contexts keep in memory; of any thread."""
+        batches = {id(state.batch): state.batch for state in list(self._settled.values())}
+        return sum(batch.held * batch.context_bytes for batch in batches.values())
 
     def of(self, context: int) -> RecurrentState | None:
         """The state of `context`, None before its first token."""
-        return self._rows.get(context)
+        return self._settled.get(context)
 
     def put(self, context: int, state: RecurrentState | None) -> None:
         """`context` continues from `state`."""
+        self._reached.pop(context, None)
         if state is None:
-            self._rows.pop(context, None)
+            self._settled.pop(context, None)
         else:
-            self._rows[context] = state
+            self._settled[context] = state
+
+    def known(self, context: int, tokens: int) -> int:
+        """Behind how many of the first `tokens` tokens of `context` the state is known: the most."""
+        ends = [0, *(one.state.tokens for one in self._reached.get(context, ()))]
+        return max([end for end in ends if end <= tokens])
+
+    def seek(self, context: int, tokens: int) -> None:
+        """`context` continues from its first `tokens` tokens, which its last step went through; earlier ones are
+        forgotten. Raises RuntimeError where that state is not known."""
+        reached = self._reached.get(context, [])
+        found = next((state for one in reached if (state := one.behind(tokens)) is not None), None)
+        if found is None:
+            raise RuntimeError(f"recurrent layers: context {context} has no state behind {tokens} tokens")
+        self._settled[context] = found
+        later = [one for one in reached if one.state.tokens > tokens and not one.drafts]
+        self._reached[context] = [_Reached(found, tokens), *later]
+
+    def _joined_states(self, group: RowGroup) -> LayerStates:
+        rows = [None if group.fresh else self._row(context) for context in group.contexts]
+        for row, context, end in zip(rows, group.contexts, group.ends, strict=True):
+            if row is not None and row.tokens != end - group.length:
+                raise RuntimeError(
+                    f"recurrent layers: the state of context {context} is behind {row.tokens} tokens, "
+                    f"and a step begins behind {end - group.length}"
+                )
+        return [
+            [_joined(rows, layer, part) for part in range(len(cache.cache))] for layer, cache in enumerate(self._caches)
+        ]
 
     def _row(self, context: int) -> RecurrentState | None:
-        return self._pending.get(context) or self._rows.get(context)
+        for step in reversed(self._steps):
+            if context in step:
+                return step[context].state
+        return self._settled.get(context)
+
+    def _release_neighbours(self) -> None:
+        """Copy the rows of contexts that went on from nothing lately, where most of their batch is of no use: a row
+        keeps all of it in memory."""
+        batches: dict[int, list[RecurrentState]] = {}
+        for state in list(self._settled.values()):
+            if state.size > 1:
+                batches.setdefault(id(state.batch), []).append(state)
+        for states in batches.values():
+            used = sorted({state.index for state in states})
+            if isinstance(states[0].batch, StateBatch) and 2 * len(used) > states[0].batch.size:
+                continue
+            batch = _picked(states[0].batch.layers, used)
+            begin_evaluation(_arrays(batch.layers))
+            for state in states:
+                state.batch, state.index = batch, used.index(state.index)
 
 
 class _Parts(list[mx.array | None]):
@@ -124,13 +259,28 @@ class _Parts(list[mx.array | None]):
             self._stored(value)
 
 
+def _arrays(layers: LayerStates) -> list[mx.array]:
+    return [array for layer in layers for array in layer if array is not None]
+
+
+def _owned(layer: Sequence[mx.array | None], length: int) -> list[mx.array | None]:
+    """The state arrays of a layer behind `length` tokens, not as views of what these were computed with."""
+    return list(layer) if length <= LONGEST_VIEWS else [None if array is None else array + 0 for array in layer]
+
+
+def _picked(layers: LayerStates, rows: Sequence[int]) -> StateBatch:
+    """Copies of some rows of a batch."""
+    places = integers(rows)
+    return StateBatch([[None if array is None else array[places] for array in layer] for layer in layers], len(rows))
+
+
 def _joined(rows: Sequence[RecurrentState | None], layer: int, part: int) -> mx.array | None:
     """One state array of all rows, [rows, ...]; None where they begin."""
     known = [row for row in rows if row is not None]
-    if not known or known[0].batch[layer][part] is None:
+    if not known or known[0].batch.layers[layer][part] is None:
         return None
-    if len(known) == known[0].size and _in_order(known):
-        return known[0].batch[layer][part]
+    if len(known) == known[0].batch.size and _in_order(known):
+        return known[0].batch.layers[layer][part]
     return mx.concatenate([_single(row, layer, part) for row in known])
 
 
@@ -139,7 +289,7 @@ def _in_order(rows: Sequence[RecurrentState]) -> bool:
 
 
 def _single(row: RecurrentState, layer: int, part: int) -> mx.array:
-    array = row.batch[layer][part]
+    array = row.batch.layers[layer][part]
     if array is None:
         raise RuntimeError("a recurrent layer has a state of some contexts and none of others")
     return array[row.index : row.index + 1]

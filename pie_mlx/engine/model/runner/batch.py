@@ -42,6 +42,7 @@ class ScheduledTokens(msgspec.Struct, frozen=True):
     `slots` are physical (page * page size + offset); `kv_length` counts the slots held after these tokens are written;
     `masks` has one BRLE row per token over KV slots, None for causal. `adapters` has what each token is computed with;
     None when no token has any. Tokens of steps behind the batch go to `further_slots`, which the block table covers.
+    The last `drafts` tokens may leave the context right after the batch.
     """
 
     context: int
@@ -54,6 +55,7 @@ class ScheduledTokens(msgspec.Struct, frozen=True):
     reads: tuple[LogitsRequest, ...] = ()
     adapters: Sequence[AdapterUse] | None = None
     further_slots: Sequence[int] = ()
+    drafts: int = 0
 
 
 class StopCondition(Protocol):
@@ -75,7 +77,7 @@ class Batch:
 
     Up to `further` steps are committed behind it, as long as its `continuation` wants them. All `works` have slots for
     these, and a slot more if a step may be in flight behind the last one. If the batch `claims`, its works are rows of
-    the step in flight.
+    the step in flight. If it `prefetches`, contexts may go on from any of its steps.
     """
 
     works: tuple[ScheduledTokens, ...]
@@ -83,6 +85,7 @@ class Batch:
     continuation: StopCondition | None = None
     further: int = 0
     claims: bool = False
+    prefetches: bool = False
 
     @property
     def tokens(self) -> int:
@@ -189,7 +192,7 @@ def _segment(work: ScheduledTokens, start: int, trimmed_page_size: int | None) -
         pages, masks = trim_pages(masks, length, trimmed_page_size)
         length -= (-(-length // trimmed_page_size) - len(pages)) * trimmed_page_size
         table = [table[page] for page in pages]
-    return Segment(work.context, start, len(work.tokens), table, length, masks)
+    return Segment(work.context, start, len(work.tokens), table, length, masks, work.drafts)
 
 
 def _adapters(works: Sequence[ScheduledTokens]) -> list[AdapterUse] | None:

@@ -86,6 +86,7 @@ class Pipeline:
 
     def __init__(self, model: LoadedModel) -> None:
         self.model = model
+        self._recurrence = model.network.recurrence if model.recurrent else None
         self._behind: UncommittedStep | None = None
 
     def compute(self, batch: Batch, may_continue: Callable[[], bool]) -> Outcome:
@@ -96,6 +97,8 @@ class Pipeline:
         """
         began, claimed, self._behind = time.perf_counter(), self._behind, None
         if batch.claims and claimed is not None:
+            if self._recurrence is not None:
+                self._recurrence.claim([work.context for work in batch.works])
             began, sampling = claimed.began_seconds or began, claimed.sampling_of(batch.works)
         else:
             step, reads = step_input(batch.works, self.model.trimmed_page_size)
@@ -106,6 +109,8 @@ class Pipeline:
             sampling = Sampling(logits, reads, self.model.network.hidden)
         try:
             steps = [self._draw(sampling, batch, [])]
+            if self._recurrence is not None:
+                self._recurrence.settle(keeps=batch.prefetches)
             ended = time.perf_counter()
             keeps = batch.continuation is None or self._draw_further(batch, steps, may_continue)
             in_flight = self._left(steps[-1]) if keeps else ()
@@ -127,6 +132,8 @@ class Pipeline:
                 if any([isinstance(result, BatchFailedError) for result in step]):
                     return False  # that context fails again where a batch of its own asks for the step
                 steps.append(step)
+                if self._recurrence is not None:
+                    self._recurrence.settle(keeps=batch.prefetches)
         return False
 
     def begin(self) -> None:
@@ -138,7 +145,7 @@ class Pipeline:
         if step is not None and step.began_seconds is None:
             step.began_seconds = time.perf_counter()
             try:
-                self.model.begin(*step.outputs)
+                self._start(step.outputs)
             except DEVICE_ERRORS:
                 self.forget()  # no batch has claimed it
                 self.model.recover()
@@ -148,7 +155,7 @@ class Pipeline:
         if (self._behind is None and not self.model.began_early) or self.model.pool.ordered:
             return
         try:
-            self.model.settle(*(() if self._behind is None else self._behind.outputs))
+            self.model.compute(*(() if self._behind is None else self._behind.outputs))
         except DEVICE_ERRORS:
             self.forget()
             self.model.recover()
@@ -162,13 +169,13 @@ class Pipeline:
         model, drawn = self.model, len(steps) + 1
         rows = [row for row, work in enumerate(batch.works) if len(work.further_slots) >= drawn]
         if not rows or not model.follows:
-            model.settle(*sampling.outputs)
+            model.compute(*sampling.outputs)
             return sampling.collect()
-        model.begin(*sampling.outputs)
+        self._start(sampling.outputs)
         self._behind = behind = self._built(sampling, batch, rows, steps)
         if behind is not None and model.pool.ordered:
             behind.before.clear()
-            model.begin(*behind.outputs)
+            self._start(behind.outputs)
             behind.began_seconds = time.perf_counter()
         elif behind is not None:
             model.begin_early(behind.before)
@@ -176,6 +183,10 @@ class Pipeline:
         if behind is not None:
             behind.is_valid = [sampling.keeps_last(row) for row in rows]
         return results
+
+    def _start(self, outputs: Sequence[mx.array]) -> None:
+        """Start to evaluate the outputs of the step that was built last, and what its recurrent layers leave."""
+        self.model.begin(*outputs, *(() if self._recurrence is None else self._recurrence.arrays()))
 
     def _built(
         self, sampling: Sampling, batch: Batch, rows: Sequence[int], steps: Sequence[list[WorkResult]]
@@ -210,7 +221,7 @@ class Pipeline:
             if behind is not None:
                 del behind  # it would hold the pool
                 self._drop()
-                self.model.settle()  # its first layers may have begun
+                self.model.compute()  # its first layers may have begun
             tokens = [token for result in steps[-1] for token in last_drawn(result)]
             logits = self.model.forward(next_step_input(batch.works, drawn, tokens))
         pairs = enumerate(zip(batch.works, masks, strict=True))

@@ -145,7 +145,7 @@ class Runner:
 
         def copy(part: PageCopies) -> None:
             self.model.pool.copy_pages(part)
-            self.model.settle()
+            self.model.compute()
 
         for part in independent_copies(copies):
             self._attempt(partial(copy, part))

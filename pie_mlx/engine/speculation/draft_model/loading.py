@@ -32,10 +32,14 @@ def load_draft_model(
 
     Raises ModelNotFoundError, and ModelLoadError also for one that cannot guess for `target`.
     """
-    _check_recurrence(target, f"{target.name}: no draft model can guess for it")
+    if target.recurrent and not target.follows:
+        raise ModelLoadError(
+            f"{target.name}: no draft model can guess for it: its recurrent layers are part of others, so that their "
+            "state cannot take tokens back",
+            hint="remove draft_model from [model.engine]",
+        )
     progress(f"draft model: {reference}")
     draft = load_model(reference, name=reference, dtype=dtype, progress=progress, allow_download=allow_download)
-    _check_recurrence(draft, f"draft model {reference}")
     _check_vocabulary(target, draft)
     return draft
 
@@ -62,7 +66,8 @@ def allocate_pair(
     )
     layers = [*target.layers, *draft.layers]
     step_bytes = sum(model.transients.step_bytes(largest_batch) for model in (target, draft))
-    count = pool_pages(both, layers, pages, page_size, memory_fraction, headroom_bytes, step_bytes)
+    taken_bytes = headroom_bytes + target.checkpoint_bytes
+    count = pool_pages(both, layers, pages, page_size, memory_fraction, taken_bytes, step_bytes)
     for model in (target, draft):
         model.allocate(
             pages=count,
@@ -70,14 +75,6 @@ def allocate_pair(
             headroom_bytes=headroom_bytes,
             largest_batch=largest_batch,
             progress=progress,
-        )
-
-
-def _check_recurrence(model: LoadedModel, what: str) -> None:
-    if model.recurrent:
-        raise ModelLoadError(
-            f"{what}: it has recurrent layers, whose state cannot take tokens back",
-            hint="remove draft_model from [model.engine], or choose models with attention in all layers",
         )
 
 

@@ -39,18 +39,25 @@ class DraftModelRunner:
         self._runner, self._model = runner, model
         self._vocabulary_size = min(vocabulary_size, model.vocabulary_size)
         self.allowance = Allowance()
-        self.sequences = DraftSequences(model.pool.pages, model.pool.page_size)
+        self._recurrence = model.network.recurrence
+        states = self._recurrence if model.recurrent else None
+        self.sequences = DraftSequences(model.pool.pages, model.pool.page_size, states)
         self._writing: dict[int, Writing] = {}
+        self._in_step: set[int] = set()
         self._expected: set[int] = set()
         self._changed = asyncio.Event()
         self._plain = Lately()
         self._task: asyncio.Task[None] | None = None
 
     async def guess(self, guess: Guess) -> Guesses:
-        """What the draft model thinks comes next; nothing where it has no room for the context.
+        """What the draft model thinks comes next; nothing where it has no room for the context, or still computes what
+        an earlier call of it gave up.
 
         Raises BatchFailedError when it fails on the device, for every context in that step (E4).
         """
+        if guess.context in self._in_step:
+            self.decline(guess.context)
+            return Guesses([])
         pending = self.sequences.follow(guess.context, guess.held, guess.inputs, guess.read)
         if max(pending) >= self._model.vocabulary_size or guess.most < 1:
             self.decline(guess.context)
@@ -113,11 +120,14 @@ class DraftModelRunner:
         if not chunks:
             return
         works = [self._work(item, count) for item, count in chunks]
+        self._in_step = {work.context for work in works}
         try:
             results, seconds = await self._runner.call(lambda: self._compute(works))
         except DEVICE_ERRORS as error:
             self._fail([item for item, _ in chunks], str(error))
             return
+        finally:
+            self._in_step = set()
         if all(count <= MOST_PLAIN for _, count in chunks):
             self._plain.add(seconds)
         share = (self._plain.median or 0.0) / len(chunks)
@@ -165,16 +175,23 @@ class DraftModelRunner:
         step, reads = step_input(works)
         logits = self._model.forward(step)
         if not step.logit_rows:
-            self._model.settle()
+            self._settle()
             return [[] for _ in works], time.perf_counter() - started
         reading = Sampling(logits[:, : self._vocabulary_size].astype(mx.float32), reads)
-        self._model.settle(*reading.outputs)
+        self._settle(*reading.outputs)
         return reading.collect(), time.perf_counter() - started
+
+    def _settle(self, *outputs: mx.array) -> None:
+        """The end of a step. Guesses may be wrong: its contexts may return to where it began."""
+        self._model.compute(*outputs)
+        self._recurrence.settle(keeps=True)
 
     def _take(self, item: Writing, count: int, result: WorkResult, seconds: float) -> None:
         """A step is done. A context that does not wait any more has given up, and may be gone."""
         context = item.guess.context
         if self._writing.get(context) is not item:
+            if context not in self.sequences:
+                self._recurrence.put(context, None)
             return
         if isinstance(result, BatchFailedError):
             self._fail([item], result.cause)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from operator import eq
+from typing import Protocol
 
 OVERLAP = 64
 """Tokens at the end of what was read that are compared with the context; where they are the same, so is the rest."""
@@ -17,15 +18,32 @@ class ReadTokens:
     table: list[int] = field(default_factory=list[int])
 
 
+class LayerStates(Protocol):
+    """What recurrent layers of the draft model remember of each context."""
+
+    def known(self, context: int, tokens: int) -> int:
+        """Behind how many of its first `tokens` tokens they can go on: the most."""
+        ...
+
+    def seek(self, context: int, tokens: int) -> None:
+        """They go on behind so many, which are known."""
+        ...
+
+    def put(self, context: int, state: None) -> None:
+        """They forget the context."""
+        ...
+
+
 class DraftSequences:
-    """The books of the draft model's pages. Forks may share full pages, which are never written to.
+    """The books of the draft model's pages. Forks may share full pages, which are never written to; not where the model
+    has `states`, which are not in pages.
 
     A sequence lives until its context goes or another one needs its pages: the one that was not used for longest
     goes first. What is lost is read again.
     """
 
-    def __init__(self, pages: int, page_size: int) -> None:
-        self.page_size = page_size
+    def __init__(self, pages: int, page_size: int, states: LayerStates | None = None) -> None:
+        self.page_size, self._states = page_size, states
         self._free = list(range(pages - 1, -1, -1))
         self._holders = [0] * pages
         self._sequences: dict[int, ReadTokens] = {}
@@ -58,7 +76,9 @@ class DraftSequences:
         if start and same < OVERLAP:
             start, wanted = 0, [*read(held), *inputs]
             same = _common(sequence.tokens, wanted)
-        self._cut(sequence, min(start + same, held + len(inputs) - 1))
+        self._cut(sequence, self._resumed(context, min(start + same, held + len(inputs) - 1)))
+        if len(sequence.tokens) < start:
+            start, wanted = 0, [*read(held), *inputs]
         return wanted[len(sequence.tokens) - start :]
 
     def reserve(self, context: int, count: int, busy: Collection[int]) -> bool:
@@ -95,7 +115,7 @@ class DraftSequences:
 
     def fork(self, source: int, target: int) -> None:
         """`target` begins with the full pages of `source`, which both have from now on."""
-        if source not in self._sequences:
+        if source not in self._sequences or self._states is not None:
             return
         origin = self._sequences[source]
         full = len(origin.tokens) // self.page_size
@@ -110,6 +130,8 @@ class DraftSequences:
         sequence = self._sequences.pop(context, None)
         if sequence is not None:
             self._release(sequence.table)
+        if self._states is not None:
+            self._states.put(context, None)
 
     def check_integrity(self) -> None:
         """Raises RuntimeError when the books do not balance."""
@@ -121,6 +143,17 @@ class DraftSequences:
                 counts[page] += 1
         if counts != self._holders or sorted(self._free) != [page for page, count in enumerate(counts) if not count]:
             raise RuntimeError("draft pages: holders and free pages do not add up")
+
+    def _resumed(self, context: int, length: int) -> int:
+        """Of `length` tokens, those behind which the model can go on; it does."""
+        if self._states is None:
+            return length
+        known = self._states.known(context, length)
+        if known:
+            self._states.seek(context, known)
+        else:
+            self._states.put(context, None)
+        return known
 
     def _cut(self, sequence: ReadTokens, length: int) -> None:
         """Forget all tokens beyond `length`, and those before it in a page that others read too: it is written next."""

@@ -39,6 +39,7 @@ async def test_a_failed_batch_leaves_nothing_to_be_written_later() -> None:  # E
         rest=int,
         trimmed_page_size=None,
         began_early=False,
+        recurrent=False,
     )
     await runner.load(lambda: cast("LoadedModel", model))
     with pytest.raises(BatchFailedError, match="no memory"):

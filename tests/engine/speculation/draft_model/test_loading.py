@@ -7,6 +7,8 @@ import pytest
 
 from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.loading.load import load_model
+from pie_mlx.engine.model.networks import tiers
+from pie_mlx.engine.model.networks.tier import RECURRENT
 from pie_mlx.engine.speculation.draft_model.loading import allocate_pair, load_draft_model
 from pie_mlx.errors import ModelLoadError, ModelNotFoundError, OutOfPagesError
 from tests.engine.running import running
@@ -29,15 +31,13 @@ def test_another_vocabulary_is_refused(target: LoadedModel, tiny_model_directory
     assert "same tokenizer" in str(raised.value.hint)
 
 
-def test_a_recurrent_draft_model_is_refused(target: LoadedModel, tiny_model_directory: Directories) -> None:
-    with pytest.raises(ModelLoadError, match="recurrent layers"):
-        load(str(tiny_model_directory("qwen3_next")), target)
-
-
-def test_a_recurrent_model_takes_no_draft_model(tiny_model_directory: Directories) -> None:
+def test_no_draft_model_guesses_for_layers_that_cannot_take_tokens_back(
+    tiny_model_directory: Directories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(tiers.OVERRIDES, "qwen3_next", RECURRENT)
     recurrent = load_model(str(tiny_model_directory("qwen3_next")), name="big")
     with pytest.raises(ModelLoadError, match="big: no draft model can guess for it"):
-        load("pie-tiny", recurrent)
+        load(str(tiny_model_directory("lfm2")), recurrent)
 
 
 def test_a_draft_model_that_is_not_there_stops_the_start() -> None:

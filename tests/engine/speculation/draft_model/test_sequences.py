@@ -123,3 +123,38 @@ class Machine(RuleBasedStateMachine):
 
 
 TestMachine = Machine.TestCase
+
+
+class States:
+    """Knows the states behind some numbers of tokens."""
+
+    def __init__(self, *ends: int) -> None:
+        self.ends, self.at = ends, 0
+
+    def known(self, context: int, tokens: int) -> int:
+        return max([0, *(end for end in self.ends if end <= tokens)])
+
+    def seek(self, context: int, tokens: int) -> None:
+        self.at = tokens
+
+    def put(self, context: int, state: None) -> None:
+        self.at = 0
+
+
+def test_where_states_are_needed_reading_goes_on_behind_one_that_is_known() -> None:
+    states, text = States(70, 77), list(range(80))
+    sequences = DraftSequences(64, SIZE, states)
+    assert read_all(sequences, 1, text, 79) == text
+    assert read_all(sequences, 1, [*text[:78], 500], 78) == [77, 500]
+    assert (states.at, sequences.length(1)) == (77, 79)
+    assert read_all(sequences, 1, [*text[:72], 500], 72) == [70, 71, 500]
+    assert read_all(sequences, 1, [*text[:9], 500], 9) == [*text[:9], 500]
+    assert states.at == 0
+
+
+def test_forks_share_nothing_where_states_are_needed() -> None:
+    sequences, text = DraftSequences(64, SIZE, States(8)), list(range(9))
+    read_all(sequences, 1, text, 8)
+    sequences.fork(1, 2)
+    assert 2 not in sequences
+    assert read_all(sequences, 2, text, 8) == text
