@@ -101,7 +101,7 @@ class Simulator:
         """The limits with the turnover as it is measured now."""
         seconds = self.setup.capacity_pages * self.setup.device.page_seconds(self.setup.page_size)
         turnover_ticks = seconds / self._tick_seconds if self._tick_seconds else 0.0
-        return msgspec.structs.replace(self.limits, turnover_ticks=turnover_ticks)
+        return msgspec.structs.replace(self.limits, turnover_ticks=turnover_ticks, turnover_seconds=seconds)
 
     def _schedule(self, seconds: float, what: Program | Thread) -> None:
         heapq.heappush(self._events, (seconds, next(self._numbers), what))
