@@ -121,7 +121,8 @@ class Simulator:
         wanted = sum(_reply_tokens(action) for actions in (program.actions, *program.scripts) for action in actions)
         self.outcome.accounts[account] = AccountRecord(program.kind, program.value, wanted)
         self._marks[account] = set()
-        self._start(Thread(number, account, program, iter(program.actions), Chain(number)))
+        chain = Chain(number, state_pages=program.state_pages)
+        self._start(Thread(number, account, program, iter(program.actions), chain))
 
     def _start(self, thread: Thread) -> None:
         self.threads[thread.context] = thread
@@ -176,7 +177,8 @@ class Simulator:
 
     def _fork(self, parent: Thread, branch: Branch) -> None:
         number, program = next(self._numbers), parent.program
-        chain = self.pool.fork(parent.chain, number) if branch.forks else Chain(number)
+        fresh = Chain(number, state_pages=program.state_pages)
+        chain = self.pool.fork(parent.chain, number) if branch.forks else fresh
         self._start(Thread(number, parent.account, program, iter(program.scripts[branch.script]), chain))
 
     def _start_turn(self, thread: Thread, turn: Turn) -> None:
