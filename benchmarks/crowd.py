@@ -17,7 +17,7 @@ from pathlib import Path
 from pie_mlx import Engine
 from pie_mlx.events import ContextSuspended, Event, TickCompleted
 
-SMOKE = ("--programs", "4", "--fit", "2", "--turns", "1", "--tokens", "4")
+SMOKE = ("--programs", "2", "--fit", "1", "--turns", "1", "--tokens", "2")
 PAGE_TOKENS = 16
 PROMPT_TOKENS = 160
 

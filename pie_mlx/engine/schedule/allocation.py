@@ -64,7 +64,8 @@ class _Allocator:
         self.window, self.residency = due_window_ticks(view.limits), residency_rows(view.limits)
         self.patience = patience_ticks(view.limits)
         self.first: ContextView | None = None
-        self.growth = sum(item.growth_pages for item in view.contexts if _is_settled(item)) if self.residency else 0
+        self.leaves_room = self.residency > 0 and order.leaves_room
+        self.growth = sum(item.growth_pages for item in view.contexts if _is_settled(item)) if self.leaves_room else 0
         wanting = {request.context for request in view.requests}
         self.workers_want = any(item.has_work and item.context in wanting for item in view.contexts)
 
@@ -142,7 +143,7 @@ class _Allocator:
         return self.growth + context.growth_pages
 
     def _take(self, context: ContextView, pages: int) -> None:
-        if self.residency and not _is_settled(context):
+        if self.leaves_room and not _is_settled(context):
             self.growth += context.growth_pages
         self.pages.available -= pages
         self.result.moved.add(context.context)
@@ -245,7 +246,7 @@ class _Allocator:
         return self.pages.release(context)
 
     def _record(self, victim: ContextView, reason: Reason, beneficiary: int) -> None:
-        if self.residency and _is_settled(victim):
+        if self.leaves_room and _is_settled(victim):
             self.growth -= victim.growth_pages
         self.result.moved.add(victim.context)
         self.victims.take(victim)

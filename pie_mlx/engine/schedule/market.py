@@ -21,6 +21,8 @@ class MarketOrder:
     to paying ones, and among defaulted ones bids of 0 decide.
     """
 
+    leaves_room = True
+
     def __init__(self, view: View) -> None:
         self._view = view
         self._limits = view.limits

@@ -132,6 +132,14 @@ def test_a_newcomer_leaves_room_for_those_who_work_to_grow():
     )
 
 
+@pytest.mark.parametrize("name", ["fcfs", "priority"])
+def test_age_and_priority_wait_for_nobody_to_grow(name: str):
+    resident = ContextView(2, 2, bid=1.0, pages=4.0, private_pages=4, growth_pages=9)
+    first = ContextView(1, 1, resident=False, bid=2.0)
+    view = View(0, 12, 8, (resident, first), requests=(RequestView(1, 8),), limits=COSTLY)
+    assert policy(name).plan(view).restores == (1,)
+
+
 def test_contexts_without_work_return_once_nobody_with_work_waits_for_pages():
     idle = ContextView(1, 1, resident=False, bid=1.0, has_work=False)
     worker = ContextView(2, 2, resident=False, bid=1.0)
