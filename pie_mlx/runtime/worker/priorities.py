@@ -33,6 +33,6 @@ def weigh(workers: Iterable[Weighed]) -> None:
         places[worker.username] += 1
         niceness = min(NICEST, round(math.log(places[worker.username], WEIGHT_STEP)))
         if worker.process_id is not None and niceness > worker.niceness:
-            worker.niceness = niceness
-            with contextlib.suppress(OSError):  # it has ended
+            with contextlib.suppress(OSError):  # it has ended, or leads no group yet
                 os.setpriority(os.PRIO_PGRP, worker.process_id, niceness)
+                worker.niceness = niceness
