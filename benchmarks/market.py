@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from msgspec.structs import replace
 
 from benchmarks.market_rivals import rivals
 from pie_mlx.engine.market import clearing_price
@@ -82,6 +83,8 @@ class Workload:
     searches_per_second: float
     agents: int
     capacity_pages: int
+    state_pages: int = 0
+    """What the state of recurrent layers takes for each context, as of a hybrid model."""
 
 
 WORKLOADS = (
@@ -89,6 +92,7 @@ WORKLOADS = (
     Workload("chats and agents", 0.15, 0.0, 12, 800),
     Workload("chats, agents, searches", 0.15, 0.03, 12, 800),
     Workload("rush hour", 0.35, 0.05, 12, 800),
+    Workload("hybrid: chats and agents", 0.15, 0.0, 12, 800, 24),
 )
 
 
@@ -152,7 +156,7 @@ def programs(workload: Workload, seed: int, seconds: float) -> list[Program]:
     chats = [chat(at, source) for at in arrivals(workload.chats_per_second, seconds, source)]
     searches = [search(at) for at in arrivals(workload.searches_per_second, seconds, source)]
     agents = [agent(source) for _ in range(workload.agents)]
-    return chats + searches + agents
+    return [replace(program, state_pages=workload.state_pages) for program in chats + searches + agents]
 
 
 def simulate(workload: Workload, contender: str, seed: int, seconds: float, device: Device) -> Outcome:

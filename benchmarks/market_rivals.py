@@ -23,6 +23,8 @@ Scale = Callable[[Simulator, ContextView], float]
 
 @final
 class RivalOrder:
+    leaves_room = True
+
     def __init__(self, simulator: Simulator, scale: Scale, *, preempts: bool) -> None:
         self._simulator, self._scale, self._preempts = simulator, scale, preempts
 

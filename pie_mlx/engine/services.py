@@ -69,6 +69,7 @@ class Services:
     def adopt(self, process: Process, context: int, *, sampled: int = 0, parent: int = 0) -> LiveContext:
         """Give a context of the store to a process; forks and opened snapshots inherit the count of draws."""
         live = LiveContext.new(context, process.account, self.seed, sampled=sampled, parent=parent)
+        live.user = process.username
         process.contexts[context] = live
         self._pages_of_accounts.pop(process.account, None)
         self.queue.adopt(live)

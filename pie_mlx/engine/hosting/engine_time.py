@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -11,7 +11,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 SHARE = 0.25
-"""Of the engine's loop, while passes of others are under way."""
+"""Of the engine's loop, for a process and for a user, while passes of others are under way."""
 BURST_SECONDS = 0.05
 MOST_DEBT_SECONDS = 0.5
 """Time used while no other process wanted it is soon forgotten."""
@@ -20,25 +20,42 @@ THREADS = 4
 
 
 @dataclass(slots=True, eq=False)
-class EngineTime:
-    """Of one process. Belongs to the engine's loop. `others_compute` tells whether a pass of another is under way."""
+class LoopDebt:
+    """What a process, or all processes of a user, used beyond their share. `others_compute` tells whether a pass of
+    anybody else is under way."""
 
-    threads: Executor
     others_compute: Callable[[], bool]
     clock: Callable[[], float] = time.monotonic
+    _seconds: float = 0.0
+    _counted_seconds: float = 0.0
+
+    def charge(self, seconds: float) -> None:
+        now = self.clock()
+        paid = (now - self._counted_seconds) * SHARE
+        self._counted_seconds = now
+        self._seconds = min(max(0.0, self._seconds - paid) + seconds, MOST_DEBT_SECONDS)
+
+    @property
+    def rest_seconds(self) -> float:
+        excess = self._seconds - BURST_SECONDS
+        return excess / SHARE if excess > 0 and self.others_compute() else 0.0
+
+
+@dataclass(slots=True, eq=False)
+class EngineTime:
+    """Of one process, whose debt and whose user's debt are `debts`. Belongs to the engine's loop."""
+
+    threads: Executor
+    debts: Sequence[LoopDebt]
     seconds: float = 0.0
     """Processor time used for it so far."""
-    _debt_seconds: float = 0.0
-    _counted_seconds: float = 0.0
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def charge(self, seconds: float) -> None:
         """Count time for which others had to wait."""
         self.seconds += seconds
-        now = self.clock()
-        paid = (now - self._counted_seconds) * SHARE
-        self._counted_seconds = now
-        self._debt_seconds = min(max(0.0, self._debt_seconds - paid) + seconds, MOST_DEBT_SECONDS)
+        for debt in self.debts:
+            debt.charge(seconds)
 
     def count(self, seconds: float) -> None:
         """Count processor time for which no other process waited."""
@@ -47,8 +64,7 @@ class EngineTime:
     @property
     def rest_seconds(self) -> float:
         """How long it should ask for nothing more, as of the last charge."""
-        excess = self._debt_seconds - BURST_SECONDS
-        return excess / SHARE if excess > 0 and self.others_compute() else 0.0
+        return max([debt.rest_seconds for debt in self.debts])
 
     async def aside(self, work: Callable[..., T], *given: object) -> T:
         """What `work` answers on a thread beside the loop. One at a time, in the order of asking."""

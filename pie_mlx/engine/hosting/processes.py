@@ -1,12 +1,12 @@
 """The running inferlets, and the families that share an account."""
 
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from pie_mlx.calls import Forward
-from pie_mlx.engine.hosting.engine_time import THREADS, EngineTime
+from pie_mlx.engine.hosting.engine_time import THREADS, EngineTime, LoopDebt
 from pie_mlx.engine.hosting.ports import Ports
 from pie_mlx.engine.hosting.process import Process
 from pie_mlx.engine.hosting.session import SessionPort
@@ -24,6 +24,7 @@ class Processes(Mapping[str, Process]):
         self.families: dict[int, list[Process]] = {}
         self._accounting = accounting
         self._by_id: dict[str, Process] = {}
+        self._debts: dict[str, LoopDebt] = {}
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="pie-aside")
 
     def __getitem__(self, process_id: str) -> Process:
@@ -52,7 +53,8 @@ class Processes(Mapping[str, Process]):
         """
         account = self._account(parent, token_budget)
         identity = process_id or str(uuid.uuid4())
-        time = EngineTime(self._threads, partial(self._others_compute, identity))
+        of_user = self._debts.setdefault(username, LoopDebt(partial(self._strangers_compute, username)))
+        time = EngineTime(self._threads, (LoopDebt(partial(self._others_compute, identity)), of_user))
         process = Process(username, program, session, account, time, identity, ports=ports)
         self._by_id[identity] = process
         self.families.setdefault(account, []).append(process)
@@ -62,6 +64,8 @@ class Processes(Mapping[str, Process]):
         """A process that holds nothing any more is gone, and its account with the last of the family (M1)."""
         if self._by_id.pop(process.id, None) is None:
             return
+        if all(other.username != process.username for other in self._by_id.values()):
+            del self._debts[process.username]
         family = self.families[process.account]
         family.remove(process)
         if not family:
@@ -86,5 +90,12 @@ class Processes(Mapping[str, Process]):
 
     def _others_compute(self, process_id: str) -> bool:
         """Whether a pass of another process is under way."""
-        others = (process for process in self._by_id.values() if process.id != process_id)
-        return any(isinstance(call, Forward) for process in others for call in process.calls.values())
+        return _compute(process for process in self._by_id.values() if process.id != process_id)
+
+    def _strangers_compute(self, username: str) -> bool:
+        """Whether a pass of another user is under way."""
+        return _compute(process for process in self._by_id.values() if process.username != username)
+
+
+def _compute(processes: Iterable[Process]) -> bool:
+    return any(isinstance(call, Forward) for process in processes for call in process.calls.values())

@@ -9,7 +9,7 @@ from pie_mlx.engine.schedule.admission import (
     request_launch,
 )
 from pie_mlx.engine.schedule.base import Order, Policy
-from pie_mlx.engine.schedule.batching import paced
+from pie_mlx.engine.schedule.batching import paced, shared_out
 from pie_mlx.engine.schedule.fcfs import FirstComePolicy
 from pie_mlx.engine.schedule.firing import FireNow, FiringState, WaitSeconds, is_stalled, when_to_fire
 from pie_mlx.engine.schedule.market import MarketPolicy
@@ -49,6 +49,7 @@ __all__ = [
     "paced",
     "policy",
     "request_launch",
+    "shared_out",
     "when_to_fire",
 ]
 

@@ -6,7 +6,7 @@ from pie_mlx.engine.schedule.base import Order
 from pie_mlx.engine.schedule.forecast import PageForecast
 from pie_mlx.engine.schedule.plan import Suspension, Wait
 from pie_mlx.engine.schedule.reason import Reason, ReasonKind
-from pie_mlx.engine.schedule.turnover import due_window_ticks, residency_rows
+from pie_mlx.engine.schedule.turnover import due_window_ticks, patience_ticks, residency_rows
 from pie_mlx.engine.schedule.victims import Victims, has_pages
 from pie_mlx.engine.schedule.view import ContextView, RequestView, View
 
@@ -41,12 +41,13 @@ def first_waiting(view: View, order: Order) -> int | None:
 
 @dataclass(slots=True)
 class _Offer:
-    """Victims tried for one request, and the `pages` there are once they went.
+    """Victims tried for one request, and the `pages` there are once they went, of those `wanted`.
 
     `protected` pages belong to contexts that would yield but for work they run first.
     """
 
     pages: int
+    wanted: int
     protected: int = 0
     victims: list[ContextView] = field(default_factory=list[ContextView])
 
@@ -61,7 +62,10 @@ class _Allocator:
         self.result = Allocation()
         self.victims = Victims(view, order)
         self.window, self.residency = due_window_ticks(view.limits), residency_rows(view.limits)
-        self.growth = sum(item.growth_pages for item in view.contexts if _is_settled(item)) if self.residency else 0
+        self.patience = patience_ticks(view.limits)
+        self.first: ContextView | None = None
+        self.leaves_room = self.residency > 0 and order.leaves_room
+        self.growth = sum(item.growth_pages for item in view.contexts if _is_settled(item)) if self.leaves_room else 0
         wanting = {request.context for request in view.requests}
         self.workers_want = any(item.has_work and item.context in wanting for item in view.contexts)
 
@@ -94,22 +98,31 @@ class _Allocator:
         """
         left: list[RequestView] = []
         given_up = 0
+        self.first = None
         for request in waiting:
             context = self.contexts[request.context]
             if context.context in self.result.moved:
                 continue
-            if self._serve(context, self._need(request)):
+            if self._may_pass(context) and self._serve(context, self._need(request)):
                 continue
             if context.resident and has_pages(context):
                 given_up += self._give_up(context, request.pages)
             else:
                 left.append(request)
+                self.first = self.first or (context if self._is_overdue(context) else None)
         self.pages.available += given_up
         if given_up:
             return left
         for request in left:
             self._wait(request)
         return []
+
+    def _may_pass(self, context: ContextView) -> bool:
+        """Whether no newcomer comes before it that waits for the last ones to have had their residency."""
+        return self.first is None or _is_settled(context)
+
+    def _is_overdue(self, context: ContextView) -> bool:
+        return self._is_due(context) and context.waiting_ticks >= self.patience > 0
 
     def _need(self, request: RequestView) -> int:
         context = self.contexts[request.context]
@@ -130,7 +143,7 @@ class _Allocator:
         return self.growth + context.growth_pages
 
     def _take(self, context: ContextView, pages: int) -> None:
-        if self.residency and not _is_settled(context):
+        if self.leaves_room and not _is_settled(context):
             self.growth += context.growth_pages
         self.pages.available -= pages
         self.result.moved.add(context.context)
@@ -144,11 +157,11 @@ class _Allocator:
         """Suspends victims in order until `pages` fit, or none when all of them would not suffice (Q4.4)."""
         if not context.resident:
             self.pages.hold(context)
-        wanted = pages + self._headroom(context)
-        offer = self._gather(context, wanted)
+        offer = self._gather(context, pages)
         if not context.resident:
             self.pages.release(context)
-        if offer.pages >= wanted:
+        if offer.pages >= offer.wanted:
+            self._spare(offer)
             self._carry_out(offer, context, pages)
             return True
         for victim in offer.victims:
@@ -159,40 +172,38 @@ class _Allocator:
         """Whether `context` keeps what it holds because others will yield as soon as they had their row."""
         if not context.resident or offer.pages + offer.protected < pages:
             return False
-        self._wait_for(context, pages, ReasonKind.PAGES_COMING)
+        self.result.waits.append(Wait(context.context, self._reason(context, pages, ReasonKind.PAGES_COMING)))
         return True
 
     def _gather(self, requester: ContextView, pages: int) -> _Offer:
-        offer = _Offer(self.pages.available)
+        offer = _Offer(self.pages.available, pages + self._headroom(requester))
         due = self._is_due(requester)
         reach = self.victims.all if due else self.victims.reach(lambda victim: self.order.yields(victim, requester))
-        if offer.pages + self.victims.most_pages(reach) < pages:
+        if offer.pages + self.victims.most_pages(reach) < offer.wanted:
             return offer
         for victim in self.victims.up_to(reach):
-            if offer.pages >= pages:
+            if offer.pages >= offer.wanted:
                 break
             if victim.context == requester.context:
                 continue
             if self._is_protected(victim, requester, due):
                 offer.protected += victim.private_pages
             else:
-                self._add(offer, victim)
+                offer.victims.append(victim)
+                offer.pages += self.pages.release(victim)
         return offer
 
-    def _add(self, offer: _Offer, victim: ContextView) -> None:
-        offer.victims.append(victim)
-        offer.pages += self.pages.release(victim)
-
     def _spare(self, offer: _Offer) -> None:
-        """Lets go those victims whose every page another resident keeps."""
-        for victim in list(offer.victims):
-            if self.pages.hold(victim):
-                self.pages.release(victim)
-            else:
+        """Lets go those victims without whose pages there are enough: small ones that came before a large one."""
+        for victim in reversed(list(offer.victims)):
+            pages = self.pages.hold(victim)
+            if offer.pages - pages >= offer.wanted:
+                offer.pages -= pages
                 offer.victims.remove(victim)
+            else:
+                self.pages.release(victim)
 
     def _carry_out(self, offer: _Offer, requester: ContextView, pages: int) -> None:
-        self._spare(offer)
         for victim in offer.victims:
             self._record(victim, self._why(victim, requester, pages), requester.context)
         self.pages.available = offer.pages
@@ -223,7 +234,7 @@ class _Allocator:
     def _is_early(self, victim: ContextView, requester: ContextView) -> bool:
         """Whether `victim` has not been there for long enough to go for a newcomer."""
         newcomer = not _is_settled(requester) and requester.context != self.due_at_once
-        return newcomer and victim.stay_rows < self.residency
+        return newcomer and victim.stay_rows < residency_rows(self.view.limits, requester.waiting_ticks)
 
     def _waited_longer(self, requester: ContextView, victim: ContextView) -> bool:
         return requester.context == self.due_at_once or requester.waiting_ticks > victim.waiting_ticks
@@ -235,24 +246,23 @@ class _Allocator:
         return self.pages.release(context)
 
     def _record(self, victim: ContextView, reason: Reason, beneficiary: int) -> None:
-        if self.residency and _is_settled(victim):
+        if self.leaves_room and _is_settled(victim):
             self.growth -= victim.growth_pages
         self.result.moved.add(victim.context)
         self.victims.take(victim)
         self.result.suspensions.append(Suspension(victim.context, beneficiary, reason))
 
     def _wait(self, request: RequestView) -> None:
-        context, pages = self.contexts[request.context], request.pages
+        self.result.waits.append(Wait(request.context, self._why_not(self.contexts[request.context], request.pages)))
+
+    def _why_not(self, context: ContextView, pages: int) -> Reason:
+        if self.first is not None and self.first is not context and not _is_settled(context):
+            waited_ticks = self.first.waiting_ticks
+            return Reason(ReasonKind.YIELDS_TO_DUE, context.bid, pages=pages, waited_ticks=waited_ticks)
         first = next(self.victims.up_to(self.victims.all), None)
         stays = None if first is None else self.order.why_not(first, context, pages)
-        if stays is not None:
-            self.result.waits.append(Wait(context.context, stays))
-        else:
-            has_room = pages <= self.pages.available
-            self._wait_for(context, pages, ReasonKind.HEADROOM if has_room else ReasonKind.NO_PAGES)
-
-    def _wait_for(self, context: ContextView, pages: int, kind: ReasonKind) -> None:
-        self.result.waits.append(Wait(context.context, self._reason(context, pages, kind)))
+        has_room = pages <= self.pages.available
+        return stays or self._reason(context, pages, ReasonKind.HEADROOM if has_room else ReasonKind.NO_PAGES)
 
     def _reason(self, context: ContextView, pages: int, kind: ReasonKind, suspended: bool = False) -> Reason:
         return Reason(

@@ -32,6 +32,10 @@ class Order(Protocol):
     yield, none behind it does. The rights of due and fresh contexts are the planner's own.
     """
 
+    leaves_room: bool
+    """Whether a newcomer waits while those who work need what is free to grow (Q6). Not where it has a right to pages
+    by its age or priority alone."""
+
     def page_rank(self, context: ContextView) -> Rank:
         """Who is served first of those that wait for pages."""
         ...

@@ -1,6 +1,9 @@
-"""Which tokens go into the batch, and how long pieces of prompts may be beside programs that decode: rule Q8."""
+"""Which tokens go into the batch, how long pieces of prompts may be beside programs that decode, and how many rows one
+user has beside others: rule Q8."""
 
-from collections.abc import Sequence
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from operator import attrgetter
 
 from msgspec.structs import replace
@@ -33,6 +36,23 @@ def paced(limits: Limits, passes: Sequence[PassView], prefill_tokens_per_second:
     )
 
 
+def shared_out(limits: Limits, users: Iterable[str], batch_line: tuple[float, float] | None) -> Limits:
+    """The limits of a batch of contexts of these `users`: the one with the fewest gets its share of the time.
+
+    `batch_line` is what a batch takes, as measured: so many seconds, and so many more for each context. With U users, a
+    batch takes at most U times as long as one of the fewest contexts alone, and everybody has as many rows as those.
+    """
+    counts = sorted(Counter(users).values())
+    if len(counts) < 2 or batch_line is None:
+        return limits
+    fixed, each = batch_line
+    most = math.inf if each <= 0 else ((len(counts) - 1) * fixed / each) + len(counts) * counts[0]
+    rows = counts[-1]
+    while rows > counts[0] and sum(min(count, rows) for count in counts) > most:
+        rows -= 1
+    return limits if rows == counts[-1] else replace(limits, max_user_contexts=rows)
+
+
 def fill_batch(
     passes: Sequence[PassView], contexts: dict[int, ContextView], order: Order, limits: Limits
 ) -> tuple[tuple[Chunk, ...], tuple[Wait, ...]]:
@@ -52,7 +72,7 @@ def fill_batch(
 
 def all_fit(passes: Sequence[PassView], limits: Limits) -> bool:
     """Whether one batch has room for all of them, so that no pass needs a rank."""
-    if len(passes) > limits.max_batch_contexts:
+    if len(passes) > min(limits.max_batch_contexts, limits.max_user_contexts):
         return False
     return sum([_most_tokens(item, limits) for item in passes]) <= limits.max_batch_tokens
 
@@ -64,18 +84,23 @@ def _in_order(chunks: list[Chunk]) -> tuple[Chunk, ...]:
 def _choose(ranked: list[PassView], contexts: dict[int, ContextView], limits: Limits) -> tuple[list[Chunk], list[Wait]]:
     chunks: list[Chunk] = []
     waits: list[Wait] = []
+    rows_of: Counter[str] = Counter()
     left = limits.max_batch_tokens
     set_aside = sum(item.tokens for item in ranked if item.atomic)
     for item in ranked:
         set_aside -= item.tokens if item.atomic else 0
         room = left if item.atomic or not chunks else left - set_aside
         tokens = item.tokens if item.atomic else min(_most_tokens(item, limits), room)
+        user = contexts[item.context].user
         if len(chunks) == limits.max_batch_contexts:
             waits.append(_wait(contexts[item.context], ReasonKind.BATCH_CONTEXTS))
+        elif rows_of[user] == limits.max_user_contexts:
+            waits.append(_wait(contexts[item.context], ReasonKind.USER_SHARE))
         elif chunks and not 0 < tokens <= room:
             waits.append(_wait(contexts[item.context], ReasonKind.BATCH_TOKENS))
         else:
             chunks.append(Chunk(item.context, tokens))
+            rows_of[user] += 1
             left -= tokens
     return chunks, waits
 

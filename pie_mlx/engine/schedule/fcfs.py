@@ -19,6 +19,8 @@ class FirstComeOrder:
     young ones.
     """
 
+    leaves_room = False
+
     def __init__(self, window_ticks: float) -> None:
         self._window = window_ticks
 

@@ -23,11 +23,12 @@ class PageForecast:
                 freed += self._runs[run]
         return freed
 
-    def hold(self, context: ContextView) -> bool:
-        """Makes `context` a holder again, as after a restore. Whether that takes back any page `release` freed."""
-        taken = context.private_pages > 0
+    def hold(self, context: ContextView) -> int:
+        """Makes `context` a holder again, as after a restore; how many pages that takes which no context held."""
+        taken = context.private_pages
         for run in context.shared_runs:
-            taken = taken or self._holders[run] == 0
+            if not self._holders[run]:
+                taken += self._runs[run]
             self._holders[run] += 1
         return taken
 

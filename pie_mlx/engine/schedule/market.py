@@ -21,6 +21,8 @@ class MarketOrder:
     to paying ones, and among defaulted ones bids of 0 decide.
     """
 
+    leaves_room = True
+
     def __init__(self, view: View) -> None:
         self._view = view
         self._limits = view.limits
@@ -28,8 +30,10 @@ class MarketOrder:
         self._highest = max((context.bid for context in view.contexts), default=0.0)
 
     def page_rank(self, context: ContextView) -> Rank:
-        effective = effective_bid(self._standing_bid(context), context.waiting_ticks, self._highest, self._window)
-        return (-effective, -context.waiting_ticks, context.account, context.context)
+        waited = context.waiting_ticks
+        overdue = waited if waited >= self._window else 0
+        effective = effective_bid(self._standing_bid(context), waited, self._highest, self._window)
+        return (-overdue, -effective, -waited, context.account, context.context)
 
     batch_rank = page_rank
 

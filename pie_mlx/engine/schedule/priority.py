@@ -14,6 +14,8 @@ from pie_mlx.engine.schedule.view import ContextView, View
 class PriorityOrder:
     """The higher declared bid first, then the older account and context; the others yield in the opposite order."""
 
+    leaves_room = False
+
     def __init__(self, window_ticks: float) -> None:
         self._window = window_ticks
 

@@ -19,6 +19,7 @@ class ReasonKind(StrEnum):
     MEMORY = "memory"
     BATCH_CONTEXTS = "batch_contexts"
     BATCH_TOKENS = "batch_tokens"
+    USER_SHARE = "user_share"
 
 
 class Reason(msgspec.Struct, frozen=True):
@@ -68,12 +69,14 @@ class Reason(msgspec.Struct, frozen=True):
                 return "the batch has no slot left"
             case ReasonKind.BATCH_TOKENS:
                 return "the batch has no room for its tokens"
+            case ReasonKind.USER_SHARE:
+                return "other contexts of its user are in the batch, and other users have their share of it"
 
     def _lost_auction(self) -> str:
         if self.bid < self.price:
             return f"bid {self.bid:.2f} < clearing price {self.price:.2f}, needs {self._pages()}"
         if self.kind is ReasonKind.NO_PAGES:
-            return f"needs {self._pages()}, {self.available_pages} available and nobody has to yield"
+            return f"needs {self._pages()}, {self.available_pages} available, and no other context has to give any back"
         relation = "=" if self.bid == self.against_bid else "<"
         return f"bid {self.bid:.2f} {relation} bid {self.against_bid:.2f} of a requester, needs {self._pages()}"
 

@@ -7,8 +7,9 @@ class Limits(msgspec.Struct, frozen=True):
     """Sizes of one batch, the ticks after which a waiting context is due (Q2), and how long pieces of prompts may hold
     up those that decode (`batching.py`; None: for any time).
 
-    `turnover_ticks` is how long it would take to bring all pages of the pool back, in ticks, as measured; 0 while that
-    is unknown (`turnover.py`).
+    `turnover_seconds` is how long it would take to bring all pages of the pool back, as measured, and `turnover_ticks`
+    the same in ticks; 0 while that is unknown (`turnover.py`). `max_user_contexts` bounds the rows of one user, while
+    others want some (`batching.py`).
     """
 
     max_batch_tokens: int = 2048
@@ -17,6 +18,8 @@ class Limits(msgspec.Struct, frozen=True):
     aging_window_ticks: int = 64
     decode_stall_seconds: float | None = None
     turnover_ticks: float = 0.0
+    turnover_seconds: float = 0.0
+    max_user_contexts: int = 2**31
 
 
 class SharedRun(msgspec.Struct, frozen=True):
@@ -38,7 +41,7 @@ class ContextView(msgspec.Struct, frozen=True):
     `arrival` is the sequence number of its oldest outstanding operation. `fresh`: was restored or granted pages for
     work it has not run yet (Q3). `defaulted` is its account's flag (M9). `growth_pages` are those it will soon ask
     for, beyond what it has and lacks. `idle_ticks` have passed since its last row, 0 while it has work, and it had
-    `stay_rows` rows of its own since it was brought into the pool.
+    `stay_rows` rows of its own since it was brought into the pool. `user` launched its program.
     """
 
     context: int
@@ -56,6 +59,7 @@ class ContextView(msgspec.Struct, frozen=True):
     growth_pages: int = 0
     idle_ticks: int = 0
     stay_rows: int = 0
+    user: str = ""
 
 
 class PassView(msgspec.Struct, frozen=True):

@@ -12,7 +12,7 @@ from pie_mlx.engine.model.runner.batch import Batch, Outcome, ScheduledTokens, S
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.paging.page_io import PageIO
 from pie_mlx.engine.paging.prefill_rate import PREFILL_TOKENS
-from pie_mlx.engine.schedule import Limits, Plan, Policy, View, paced
+from pie_mlx.engine.schedule import Limits, PassView, Plan, Policy, View, paced, shared_out
 from pie_mlx.engine.schedule.firing import FiringState, WaitSeconds, is_stalled, when_to_fire
 from pie_mlx.engine.scheduler.forward_task import MOST_STEPS, ForwardTask, MultiStepDecode
 from pie_mlx.engine.scheduler.oom import patience, refuse_last
@@ -117,20 +117,33 @@ class Scheduler:
     def _view(self, *, stalled: bool = False) -> View:
         rate = self._page_io.prefill.tokens_per_second
         limits = self._prompt_gate.limits(self._limits, self._runner.model.transients)
-        limits = msgspec.structs.replace(limits, turnover_ticks=self._turnover_ticks())
+        limits = self._with_turnover(limits)
         return tick_view(
             self._state,
             self._accounting,
-            lambda passes: paced(limits, passes, rate),
+            lambda passes: paced(self._shared_out(limits, passes), passes, rate),
             stalled=stalled,
             suspends=not self._runner.model.recurrent,
         )
 
-    def _turnover_ticks(self) -> float:
-        """How long it would take to bring the whole pool back."""
+    def _shared_out(self, limits: Limits, passes: Sequence[PassView]) -> Limits:
+        """With the rows that one user may have beside those who have work, or will have some at once."""
+        contexts = self._state.contexts
+        if len(contexts) < 2:
+            return limits
+        runnable = [item.context for item in passes]
+        returning = filter(self._may_return, self._firing.missing(runnable))
+        users = [contexts[context].user for context in (*runnable, *returning)]
+        if not users or users.count(users[0]) == len(users):
+            return limits
+        return shared_out(limits, users, self._state.window_cost.line())
+
+    def _with_turnover(self, limits: Limits) -> Limits:
+        """With how long it would take to bring the whole pool back."""
         store = self._state.store
-        seconds = store.pool.capacity * self._page_io.page_seconds(store.page_size)
-        return seconds / self._tick_seconds if self._tick_seconds else 0.0
+        seconds = store.pool.capacity * self._page_io.page_seconds(store.page_size) if self._tick_seconds else 0.0
+        ticks = seconds / (self._tick_seconds or 1.0)
+        return msgspec.structs.replace(limits, turnover_ticks=ticks, turnover_seconds=seconds)
 
     def _seconds_to_wait(self, view: View, now: float) -> float:
         if not view.passes:

@@ -124,6 +124,7 @@ def _context_view(
         growth_pages=growth.get(number, 0),
         idle_ticks=0 if has_work else state.ticks - live.ran_tick,
         stay_rows=live.stay_rows,
+        user=live.user,
     )
 
 

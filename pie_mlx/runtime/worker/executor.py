@@ -102,10 +102,13 @@ class WorkerExecutor:
         host: ProcessHost,
         callbacks: ExecutorCallbacks,
         call_memory: UserCallMemory,
+        username: str = "",
     ) -> None:
         self.heard_seconds = loop.time()
         """When the worker last called, or answered a ping."""
         self.process_id: int | None = None
+        self.username = username
+        self.niceness = 0
         self._loop = loop
         self._pool = pool
         self._make_spec = make_spec

@@ -32,6 +32,7 @@ from pie_mlx.runtime.worker.fork_server import Exit, ForkServer
 from pie_mlx.runtime.worker.frames.messages import LaunchSpec, Source
 from pie_mlx.runtime.worker.frames.receive_budget import ReceiveBudget
 from pie_mlx.runtime.worker.link import WorkerLink
+from pie_mlx.runtime.worker.priorities import weigh
 from pie_mlx.runtime.worker.proxy_route import Route, authorization
 from pie_mlx.runtime.worker.settings import WorkerSettings
 from pie_mlx.runtime.worker.watch.threads import ThreadWatch
@@ -140,7 +141,7 @@ class WorkerPool:
         """
         spec = partial(self._launch_spec, program, input, username)
         callbacks = ExecutorCallbacks(write or _to_own_stream, report, event_queue.after_delivery)
-        return WorkerExecutor(self._loop, self, spec, host, callbacks, self._call_memory.of(username))
+        return WorkerExecutor(self._loop, self, spec, host, callbacks, self._call_memory.of(username), username)
 
     async def stop(self) -> None:
         """Kill every worker and wait until all have exited. Idempotent."""
@@ -168,6 +169,7 @@ class WorkerPool:
         link = self._idle.pop(next(iter(self._idle))) if self._idle else self._fork()
         self._running[link.number] = executor
         executor.process_id = self._process_ids.get(link.number)
+        weigh(self._running.values())
         self._refill_timer = self._refill_timer or self._loop.call_later(REFILL_SECONDS, self._refill)
         return link
 
@@ -224,6 +226,7 @@ class WorkerPool:
         self._process_ids[number] = process_id
         if number in self._running:
             self._running[number].process_id = process_id
+            weigh(self._running.values())
 
     def _exited(self, number: int, exit: Exit) -> None:
         self._process_ids.pop(number, None)

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from pie_mlx.engine.hosting.engine_time import BURST_SECONDS, MOST_DEBT_SECONDS, SHARE, EngineTime
+from pie_mlx.engine.hosting.engine_time import BURST_SECONDS, MOST_DEBT_SECONDS, SHARE, EngineTime, LoopDebt
 
 
 class Clock:
@@ -30,7 +30,7 @@ def threads():
 
 @pytest.fixture
 def costs(threads, clock):
-    return EngineTime(threads, lambda: True, clock)
+    return EngineTime(threads, [LoopDebt(lambda: True, clock)])
 
 
 def test_a_burst_is_free(costs):
@@ -47,7 +47,7 @@ def test_who_uses_more_than_a_share_rests(costs, clock):
 
 
 def test_the_engine_is_all_of_one_process_while_no_other_computes(threads, clock):
-    costs = EngineTime(threads, lambda: False, clock)
+    costs = EngineTime(threads, [LoopDebt(lambda: False, clock)])
     costs.charge(10)
     assert (costs.rest_seconds, costs.seconds) == (0, 10)
 
@@ -55,6 +55,14 @@ def test_the_engine_is_all_of_one_process_while_no_other_computes(threads, clock
 def test_what_was_used_while_nobody_else_wanted_it_is_soon_forgotten(costs):
     costs.charge(1_000)
     assert costs.rest_seconds <= MOST_DEBT_SECONDS / SHARE
+
+
+def test_all_processes_of_a_user_have_one_share_together(threads, clock):
+    of_user = LoopDebt(lambda: True, clock)
+    processes = [EngineTime(threads, [LoopDebt(lambda: True, clock), of_user]) for _ in range(4)]
+    for process in processes:
+        process.charge(BURST_SECONDS)
+    assert processes[0].rest_seconds == pytest.approx(3 * BURST_SECONDS / SHARE)
 
 
 async def test_a_process_uses_one_thread_at_a_time_in_the_order_of_asking(costs):

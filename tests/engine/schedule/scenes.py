@@ -28,6 +28,7 @@ def resident(
     shared: tuple[int, ...] = (),
     fresh: bool = False,
     defaulted: bool = False,
+    user: str = "",
 ) -> Actor:
     """A context with `pages` private pages, and a pass of `runs` tokens or one that lacks `wants` pages."""
     view = ContextView(
@@ -42,6 +43,7 @@ def resident(
         fresh=fresh,
         defaulted=defaulted,
         has_work=bool(runs or wants),
+        user=user,
     )
     passes = (PassView(context, runs, atomic),) if runs else ()
     requests = (RequestView(context, wants, 1, True),) if wants else ()

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pie_mlx.engine.schedule import POLICIES, Chunk, Limits, ReasonKind, policy
+from pie_mlx.engine.schedule import POLICIES, Chunk, Limits, ReasonKind, policy, shared_out
 from tests.engine.schedule.scenes import ran, resident, scene
 
 MARKET = policy("market")
@@ -107,3 +107,33 @@ def test_a_batch_is_never_empty_and_keeps_its_limits(
     for chunk in plan.chunks:
         tokens, atomic = wanted[chunk.context]
         assert chunk.tokens == tokens if atomic else 1 <= chunk.tokens <= min(tokens, limits.prefill_chunk_tokens)
+
+
+FLOOD = ["mallory"] * 60
+
+
+def test_a_batch_takes_each_of_two_users_no_more_than_twice_its_own_time():  # Q8
+    assert shared_out(Limits(), ["ada", *FLOOD], (1.0, 0.1)).max_user_contexts == 11
+    assert shared_out(Limits(), ["ada", "ada", *FLOOD], (1.0, 0.1)).max_user_contexts == 12
+
+
+def test_everybody_has_as_many_rows_as_the_user_with_the_fewest():  # Q8
+    assert shared_out(Limits(), ["ada", "ada", *FLOOD], (0.0, 1.0)).max_user_contexts == 2
+
+
+@given(st.lists(st.integers(1, 80), min_size=1, max_size=6), st.floats(0, 1), st.floats(0, 1))
+def test_contexts_that_cost_nothing_more_and_those_of_one_user_all_have_rows(
+    counts: list[int], fixed: float, each: float
+):
+    users = [str(user) for user, count in enumerate(counts) for _ in range(count)]
+    assert shared_out(Limits(), users, None) == shared_out(Limits(), users, (1.0, 0.0)) == Limits()
+    assert shared_out(Limits(), ["ada"] * counts[0], (fixed, each)) == Limits()
+    rows = min(shared_out(Limits(), users, (fixed, each)).max_user_contexts, max(counts))
+    assert min(counts) <= rows <= max(counts)
+
+
+def test_a_context_without_a_row_because_of_its_user_waits_for_that_reason():  # Q8
+    actors = [resident(n, 1, runs=1, bid=n, user="mallory" if n > 1 else "ada") for n in range(1, 5)]
+    plan = MARKET.plan(scene(10, actors, limits=Limits(max_user_contexts=2)))
+    assert ran(plan) == [1, 3, 4]
+    assert [(wait.context, wait.reason.kind) for wait in plan.waits] == [(2, ReasonKind.USER_SHARE)]

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pie_mlx.engine.market import Account
-from pie_mlx.engine.schedule import POLICIES, Limits, longest_wait_ticks, policy
+from pie_mlx.engine.market import Account, imbalance_credits
+from pie_mlx.engine.schedule import POLICIES, Limits, Plan, Policy, View, longest_wait_ticks, policy
 from pie_mlx.engine.schedule.simulation import Action, Device, Outcome, Pause, Program, Search, Setup, Simulator, Turn
+from pie_mlx.engine.schedule.turnover import residency_rows
 
 PAGE_SIZE = 4
 BIDS: dict[str, tuple[float, ...]] = {
@@ -66,7 +67,11 @@ LIMITS = st.builds(
     st.sampled_from([2, 16]),
 )
 DEVICES = st.sampled_from(
-    [Device(seconds_per_page_read=math.inf), Device(seconds_per_page_read=0.0, seconds_per_page_written=0.0)]
+    [
+        Device(seconds_per_page_read=math.inf),
+        Device(seconds_per_token=0.02, seconds_per_page_read=math.inf),
+        Device(seconds_per_page_read=0.0, seconds_per_page_written=0.0),
+    ]
 )
 
 
@@ -78,6 +83,38 @@ def run(simulator: Simulator, bids: Bids) -> tuple[Outcome, Limits]:
         for thread in simulator.threads.values():
             thread.bid = thread.program.value or bids.source.choice(bids.values)
     return simulator.outcome, longest
+
+
+@dataclass
+class Watched:
+    """The market; looks at whom it suspends for newcomers, and after how long a stay."""
+
+    inner: Policy
+    name: str = "market"
+    sells_pages: bool = True
+
+    def plan(self, view: View) -> Plan:
+        plan, contexts = self.inner.plan(view), {context.context: context for context in view.contexts}
+        for suspension in plan.suspensions:
+            victim, other = contexts[suspension.context], contexts[suspension.for_context]
+            if victim is not other and victim.has_work and not other.resident and not view.stalled:
+                assert victim.stay_rows >= residency_rows(view.limits)
+        return plan
+
+
+@given(st.data(), LIMITS, st.sampled_from([0.0005, 0.002, 0.02]), st.integers(0, 99))
+def test_no_two_contexts_take_turns_faster_than_the_residency_whatever_they_bid(
+    data: st.DataObject, limits: Limits, seconds_per_token: float, seed: int
+):  # Q3, Q7, M13
+    capacity, source = data.draw(st.sampled_from([8, 24])), random.Random(seed)
+    device = Device(seconds_per_token=seconds_per_token, seconds_per_page_read=math.inf)
+    setup, bidder = Setup(capacity, PAGE_SIZE, device=device), Bids(BIDS["changing in every tick"], source)
+    simulator = Simulator(data.draw(crowds(capacity)), setup, Watched(policy("market")), bidder, limits)
+    while simulator.step():
+        assert abs(imbalance_credits(simulator.ledger)) < 1e-6
+        for thread in simulator.threads.values():
+            thread.bid = source.choice(bidder.values)
+    assert all(account.finished_seconds is not None for account in simulator.outcome.accounts.values())
 
 
 def branches(program: Program) -> int:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pie_mlx.engine.schedule import Limits, Plan, ReasonKind, View, longest_wait_ticks, policy
 from pie_mlx.engine.schedule.simulation import AutoBidder, Device, Program, Setup, Simulator, Turn
-from pie_mlx.engine.schedule.turnover import LONGEST_STRETCH, due_window_ticks, residency_rows
+from pie_mlx.engine.schedule.turnover import LONGEST_STRETCH, due_window_ticks, patience_ticks, residency_rows
 from pie_mlx.engine.schedule.view import ContextView, RequestView
 
 COSTLY = Limits(turnover_ticks=30.0)
@@ -57,14 +57,57 @@ def test_a_due_context_takes_the_pages_of_who_had_its_residency():
     assert not duel(1.0, 0.0, COSTLY, stay=rows, waited=waited - 1).suspensions
 
 
+def test_the_longer_a_newcomer_waits_the_shorter_is_the_stay_that_it_respects():
+    slow = Limits(turnover_ticks=4.0, turnover_seconds=0.33)
+    patience = math.ceil(patience_ticks(slow))
+    assert due_window_ticks(slow) < patience
+    assert residency_rows(slow, 100) == pytest.approx(patience - 100)
+    assert residency_rows(slow, patience) == residency_rows(slow) == 8
+    assert not duel(1.0, 0.0, slow, stay=patience - 101, waited=100).suspensions
+    assert duel(1.0, 0.0, slow, stay=patience - 100, waited=100).suspensions
+
+
+def test_turnovers_that_take_twice_as_long_are_four_times_as_rare():
+    once, twice = Limits(turnover_seconds=0.2), Limits(turnover_seconds=0.4)
+    assert patience_ticks(twice) == pytest.approx(4 * patience_ticks(once))
+
+
+def test_of_two_that_are_due_the_one_that_waited_longer_comes_first_whatever_they_bid():
+    resident = ContextView(1, 1, bid=1.0, pages=8.0, private_pages=8, stay_rows=10**4)
+    rich = ContextView(2, 2, resident=False, bid=9.0, waiting_ticks=600)
+    poor = ContextView(3, 3, resident=False, bid=0.0, waiting_ticks=601)
+    requests = (RequestView(2, 8), RequestView(3, 8))
+    plan = policy("market").plan(View(0, 8, 0, (resident, rich, poor), requests=requests, limits=COSTLY))
+    assert plan.restores == (3,)
+
+
+def test_no_newcomer_passes_one_that_waits_for_the_last_residency_to_end():
+    early = ContextView(1, 1, bid=1.0, pages=8.0, private_pages=8, stay_rows=1)
+    overdue = ContextView(2, 2, resident=False, waiting_ticks=600)
+    small = ContextView(3, 3, resident=False, bid=9.0)
+    limits = Limits(turnover_ticks=30.0, turnover_seconds=0.1)
+    requests = (RequestView(2, 10), RequestView(3, 1))
+    plan = policy("market").plan(View(0, 12, 4, (early, overdue, small), requests=requests, limits=limits))
+    assert not plan.moves_pages
+    assert plan.waits[1].reason.text() == "waiting: yields to a context that waited 600 ticks"
+
+
+def test_small_contexts_stay_where_a_large_one_makes_the_room_alone():
+    small = ContextView(1, 1, bid=0.1, pages=2.0, private_pages=2)
+    large = ContextView(2, 2, bid=0.2, pages=8.0, private_pages=8)
+    newcomer = ContextView(3, 3, resident=False, bid=1.0)
+    plan = policy("market").plan(View(0, 10, 0, (small, large, newcomer), requests=(RequestView(3, 8),)))
+    assert [suspension.context for suspension in plan.suspensions] == [2]
+
+
 def test_an_idle_holder_keeps_its_pages_for_as_long_as_bringing_them_back_takes():
     assert not duel(5.0, 1.0, COSTLY, idle=30).suspensions
     assert duel(5.0, 1.0, COSTLY, idle=31).suspensions
 
 
-@given(st.floats(0, 1e9))
-def test_window_and_residency_end_whatever_is_measured(turnover_ticks: float):
-    limits = Limits(turnover_ticks=turnover_ticks)
+@given(st.floats(0, 1e9), st.floats(0, 1e9))
+def test_window_and_residency_end_whatever_is_measured(turnover_ticks: float, turnover_seconds: float):
+    limits = Limits(turnover_ticks=turnover_ticks, turnover_seconds=turnover_seconds)
     assert 64 <= due_window_ticks(limits) <= 64 * LONGEST_STRETCH
     assert 0 <= residency_rows(limits) <= 128
     assert longest_wait_ticks(limits, 10, 1000) <= 64 * 16 + 10 * (2 + 128 + 2)
@@ -87,6 +130,14 @@ def test_a_newcomer_leaves_room_for_those_who_work_to_grow():
         .plan(View(0, 12, 9, (resident, newcomer), requests=(RequestView(2, 4),), limits=COSTLY))
         .restores
     )
+
+
+@pytest.mark.parametrize("name", ["fcfs", "priority"])
+def test_age_and_priority_wait_for_nobody_to_grow(name: str):
+    resident = ContextView(2, 2, bid=1.0, pages=4.0, private_pages=4, growth_pages=9)
+    first = ContextView(1, 1, resident=False, bid=2.0)
+    view = View(0, 12, 8, (resident, first), requests=(RequestView(1, 8),), limits=COSTLY)
+    assert policy(name).plan(view).restores == (1,)
 
 
 def test_contexts_without_work_return_once_nobody_with_work_waits_for_pages():

@@ -19,7 +19,10 @@ class Run:
 
 @dataclass(slots=True)
 class Chain:
-    """The pages of one context: shared runs, then own ones, of which the first hold `own_tokens` tokens."""
+    """The pages of one context: shared runs, then own ones, of which the first hold `own_tokens` tokens.
+
+    `state_pages` more are the state of recurrent layers, needed from the first token on and never shared.
+    """
 
     context: int
     runs: list[Run] = field(default_factory=list[Run])
@@ -27,6 +30,7 @@ class Chain:
     own_tokens: int = 0
     lost_pages: int = 0
     resident: bool = True
+    state_pages: int = 0
 
 
 class SimulatedPool:
@@ -52,7 +56,7 @@ class SimulatedPool:
 
     def lacking_pages(self, chain: Chain, tokens: int) -> int:
         """Pages that `tokens` more tokens need beyond the chain's own."""
-        return max(0, math.ceil((chain.own_tokens + tokens) / self.page_size) - chain.own_pages)
+        return max(0, chain.state_pages + self._pages_for(chain.own_tokens + tokens) - chain.own_pages)
 
     def return_pages(self, chain: Chain) -> int:
         """Pages an off-pool chain needs to be resident again."""
@@ -70,7 +74,7 @@ class SimulatedPool:
         chain.own_pages += pages
 
     def suspend(self, chain: Chain) -> None:
-        filled = min(chain.own_pages, math.ceil(chain.own_tokens / self.page_size))
+        filled = min(chain.own_pages, chain.state_pages + self._pages_for(chain.own_tokens))
         self.used_pages -= chain.own_pages
         self._cache(("own", chain.context), chain, filled)
         chain.resident = False
@@ -99,8 +103,9 @@ class SimulatedPool:
             parent.own_pages -= full
             parent.own_tokens -= full * self.page_size
         child = Chain(context, list(parent.runs), own_tokens=parent.own_tokens, resident=parent.resident)
+        child.state_pages = parent.state_pages
         if not parent.resident:
-            child.own_pages = child.lost_pages = math.ceil(child.own_tokens / self.page_size)
+            child.own_pages = child.lost_pages = child.state_pages + self._pages_for(child.own_tokens)
         for run in child.runs:
             run.members += 1
             run.residents += child.resident
@@ -117,6 +122,9 @@ class SimulatedPool:
                 self._leave(run)
             if not run.members:
                 self._cached.pop(("run", run.run), None)
+
+    def _pages_for(self, tokens: int) -> int:
+        return math.ceil(tokens / self.page_size)
 
     def _leave(self, run: Run) -> None:
         run.residents -= 1

@@ -101,7 +101,7 @@ class Simulator:
         """The limits with the turnover as it is measured now."""
         seconds = self.setup.capacity_pages * self.setup.device.page_seconds(self.setup.page_size)
         turnover_ticks = seconds / self._tick_seconds if self._tick_seconds else 0.0
-        return msgspec.structs.replace(self.limits, turnover_ticks=turnover_ticks)
+        return msgspec.structs.replace(self.limits, turnover_ticks=turnover_ticks, turnover_seconds=seconds)
 
     def _schedule(self, seconds: float, what: Program | Thread) -> None:
         heapq.heappush(self._events, (seconds, next(self._numbers), what))
@@ -121,7 +121,8 @@ class Simulator:
         wanted = sum(_reply_tokens(action) for actions in (program.actions, *program.scripts) for action in actions)
         self.outcome.accounts[account] = AccountRecord(program.kind, program.value, wanted)
         self._marks[account] = set()
-        self._start(Thread(number, account, program, iter(program.actions), Chain(number)))
+        chain = Chain(number, state_pages=program.state_pages)
+        self._start(Thread(number, account, program, iter(program.actions), chain))
 
     def _start(self, thread: Thread) -> None:
         self.threads[thread.context] = thread
@@ -176,7 +177,8 @@ class Simulator:
 
     def _fork(self, parent: Thread, branch: Branch) -> None:
         number, program = next(self._numbers), parent.program
-        chain = self.pool.fork(parent.chain, number) if branch.forks else Chain(number)
+        fresh = Chain(number, state_pages=program.state_pages)
+        chain = self.pool.fork(parent.chain, number) if branch.forks else fresh
         self._start(Thread(number, parent.account, program, iter(program.scripts[branch.script]), chain))
 
     def _start_turn(self, thread: Thread, turn: Turn) -> None:

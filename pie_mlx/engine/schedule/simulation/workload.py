@@ -66,7 +66,8 @@ Action = Turn | Pause | Search | Branch | Truncate | Mark | Await
 class Program(msgspec.Struct, frozen=True):
     """One launch root: `value` is what a generated token is worth to its user, `endowment` is in credits.
 
-    `scripts` are what its branches run. `account` is the number of its account, 0 to be given one.
+    `scripts` are what its branches run. `account` is the number of its account, 0 to be given one. Each of its contexts
+    needs `state_pages` before its first token, for the state of recurrent layers.
     """
 
     kind: str
@@ -76,6 +77,7 @@ class Program(msgspec.Struct, frozen=True):
     value: float = 1.0
     scripts: tuple[tuple[Action, ...], ...] = ()
     account: int = 0
+    state_pages: int = 0
 
 
 class Device(msgspec.Struct, frozen=True):

@@ -76,6 +76,14 @@ class WindowCost:
             return self._plain[contexts].median
         return self._plain[min(self._plain, key=lambda known: abs(known - contexts))].median
 
+    def line(self) -> tuple[float, float] | None:
+        """What a tick without drafts takes: so many seconds, and so many more for each context; None while unknown."""
+        medians = {contexts: lately.median for contexts, lately in self._plain.items() if lately.median is not None}
+        if len(medians) < 2:
+            return None
+        each, fixed = statistics.linear_regression(list(medians), list(medians.values()))
+        return max(0.0, fixed), max(0.0, each)
+
     def steps(self, contexts: int) -> float:
         """What one window takes, in plain steps of one of the `contexts` that all wait for it."""
         among = self._extra_among.get(self._windows, self._extra)

@@ -60,8 +60,11 @@ def run(link_fd: int, stdout_fd: int, stderr_fd: int, *, isolated: bool, parent:
 
 
 def _settle_in(stdout_fd: int, stderr_fd: int) -> None:
-    """Start a session, so that one signal reaches all descendants; redirect output to the pipes, close input."""
-    os.setsid()
+    """Start a process group, so that one signal reaches all descendants; redirect output to the pipes, close input.
+
+    Not a session: Linux gives each session the same share of the processors, so many workers would starve the engine.
+    """
+    os.setpgid(0, 0)
     adopt_orphans()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     nothing = os.open(os.devnull, os.O_RDONLY)

@@ -19,6 +19,18 @@ def test_a_fork_shares_full_pages_and_lacks_its_copy_of_the_partial_one():  # P1
     assert (pool.used_pages, pool.effective_pages(parent), pool.lacking_pages(child, 1)) == (3, 2.0, 1)
 
 
+def test_the_state_of_recurrent_layers_is_there_before_the_first_token_and_of_each_fork():
+    pool = SimulatedPool(16, 4)
+    chain = Chain(1, state_pages=3)
+    assert pool.lacking_pages(chain, 4) == 4
+    pool.grow(chain, 4)
+    chain.own_tokens = 4
+    pool.suspend(chain)
+    assert pool.return_pages(chain) == 4
+    pool.restore(chain)
+    assert pool.lacking_pages(pool.fork(chain, 2), 1) == 4
+
+
 def test_a_suspended_chain_comes_back_whole_from_the_cache():  # R4
     pool = SimulatedPool(10, 4)
     chain = filled(pool, 1, 10)

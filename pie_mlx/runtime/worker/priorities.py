@@ -1,0 +1,38 @@
+"""Which share of the processors the workers of each user get."""
+
+import contextlib
+import math
+import os
+from collections import Counter
+from collections.abc import Iterable
+from typing import Protocol
+
+WEIGHT_STEP = 1.25
+"""A process that is nicer by one gets so much less of a processor that others want."""
+NICEST = 19
+
+
+class Weighed(Protocol):
+    """A running worker; `process_id` leads its process group."""
+
+    username: str
+    process_id: int | None
+    niceness: int
+
+
+def weigh(workers: Iterable[Weighed]) -> None:
+    """While several users have workers, let the n-th of each user, oldest first, count for 1/n of a worker.
+
+    So one more worker hardly takes anything from others. The system lets no worker become less nice again.
+    """
+    workers = list(workers)
+    if len({worker.username for worker in workers}) < 2:
+        return
+    places: Counter[str] = Counter()
+    for worker in workers:
+        places[worker.username] += 1
+        niceness = min(NICEST, round(math.log(places[worker.username], WEIGHT_STEP)))
+        if worker.process_id is not None and niceness > worker.niceness:
+            with contextlib.suppress(OSError):  # it has ended, or leads no group yet
+                os.setpriority(os.PRIO_PGRP, worker.process_id, niceness)
+                worker.niceness = niceness

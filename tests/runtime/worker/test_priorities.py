@@ -1,0 +1,49 @@
+"""Workers of a user with many of them count for less, while another user has some."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from pie_mlx.runtime.worker.priorities import NICEST, weigh
+
+
+@dataclass
+class Worker:
+    username: str
+    process_id: int | None = None
+    niceness: int = 0
+
+
+@pytest.fixture
+def sleeper() -> "Iterator[subprocess.Popen[bytes]]":
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, process_group=0)
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def test_workers_of_the_only_user_are_left_as_they_are():
+    workers = [Worker("ada") for _ in range(9)]
+    weigh(workers)
+    assert [worker.niceness for worker in workers] == [0] * 9
+
+
+def test_the_more_workers_a_user_has_the_less_the_next_one_counts(sleeper: "subprocess.Popen[bytes]"):
+    flood, honest = [Worker("mallory", sleeper.pid if place == 3 else None) for place in range(4)], Worker("ada")
+    weigh([*flood, honest])
+    assert flood[3].niceness == 6 == os.getpriority(os.PRIO_PROCESS, sleeper.pid)
+    assert honest.niceness == 0
+
+
+def test_a_worker_gets_no_less_nice_which_the_system_would_refuse(sleeper: "subprocess.Popen[bytes]"):
+    nice = Worker("mallory", sleeper.pid, niceness=NICEST)
+    weigh([nice, Worker("ada")])
+    assert nice.niceness == NICEST
+
+
+def test_a_worker_that_has_ended_is_no_error():
+    weigh([Worker("mallory"), Worker("mallory", 2**22 - 1), Worker("ada")])
