@@ -119,6 +119,13 @@ def test_the_map_names_every_file_of_a_request(tmp_path: Path) -> None:
     assert set(named(steps("One request"))) - set(trace.files) == set()
 
 
+def test_every_file_that_a_change_needs_is_there() -> None:
+    table = (ROOT / "docs" / "rooms.md").read_text(encoding="utf-8").partition("## Where do I change it?")[2]
+    files = list(named(table.partition("\n## ")[0]))
+    assert len(files) > 40
+    assert [file for file in files if not any((root / file).is_file() for root in (PACKAGE, ROOT))] == []
+
+
 @pytest.mark.parametrize("heading", SECTIONS)
 def test_every_file_that_the_map_names_is_there(heading: str) -> None:
     files = list(named(section(heading)))

@@ -73,7 +73,7 @@ class Reason(msgspec.Struct, frozen=True):
         if self.bid < self.price:
             return f"bid {self.bid:.2f} < clearing price {self.price:.2f}, needs {self._pages()}"
         if self.kind is ReasonKind.NO_PAGES:
-            return f"needs {self._pages()}, {self.available_pages} available and no context has to yield"
+            return f"needs {self._pages()}, {self.available_pages} available, and no other context has to give any back"
         relation = "=" if self.bid == self.against_bid else "<"
         return f"bid {self.bid:.2f} {relation} bid {self.against_bid:.2f} of a requester, needs {self._pages()}"
 

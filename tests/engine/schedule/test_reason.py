@@ -20,7 +20,10 @@ def test_a_suspension_names_bid_price_and_pages():
         (Reason(ReasonKind.DEFAULTED, suspended=True), "its account could not pay its rent"),
         (Reason(ReasonKind.YIELDS_TO_DUE, waited_ticks=70, suspended=True), "yields to a context that waited 70 ticks"),
         (Reason(ReasonKind.NEWER, pages=3, suspended=True), "came after the requester, which needs 3 pages"),
-        (Reason(ReasonKind.NO_PAGES, pages=3, available_pages=2), "needs 3 pages, 2 available and no context has to yield"),
+        (
+            Reason(ReasonKind.NO_PAGES, pages=3, available_pages=2),
+            "needs 3 pages, 2 available, and no other context has to give any back",
+        ),
         (Reason(ReasonKind.PAGES_COMING, pages=3), "needs 3 pages, which others give back after their next pass"),
         (Reason(ReasonKind.BATCH_CONTEXTS), "the batch has no slot left"),
         (Reason(ReasonKind.BATCH_TOKENS), "the batch has no room for its tokens"),
