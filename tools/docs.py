@@ -45,7 +45,7 @@ def architecture_lines() -> Iterator[str]:
     yield "`model_type` in a model's `config.json`. On pages these give the same results as on mlx-lm's own cache, up"
     yield "to rounding (`python -m benchmarks.architectures`). Any other architecture of mlx-lm is compared when it is"
     yield "loaded, and refused if it differs.\n"
-    yield "The state of recurrent layers is not in pages. The engine keeps it behind the last full page of a prompt of"
+    yield "The state of recurrent layers is not in pages. The engine keeps it after the last full page of a prompt of"
     yield "64 tokens or more, and where two prompts part: an equal beginning is attached up to the deepest state. A"
     yield "model with such layers uses no drafts, its KV is not truncated or saved, and its contexts are never"
     yield "suspended: a request for pages waits, and is refused if no context can release any."
