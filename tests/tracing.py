@@ -1,5 +1,6 @@
 """Which files of the package code passes through, in the order of the first call; and which files a page names."""
 
+import gc
 import re
 import threading
 from collections.abc import Iterator
@@ -29,11 +30,13 @@ class FileTrace:
 
     @contextmanager
     def attached(self) -> Iterator[None]:
+        gc.disable()  # the SDK is called by each collection, which comes at any time
         threading.setprofile(self)
         setprofile(self)
         try:
             yield
         finally:
+            gc.enable()
             setprofile(None)
             threading.setprofile(None)  # pyright: ignore[reportArgumentType]
 

@@ -11,6 +11,7 @@ from pie_mlx.cli.main import SECTIONS, pie
 from pie_mlx.config.schema import KEYS, Key
 from pie_mlx.config.values import rule
 from pie_mlx.engine.model.networks.tiers import REFUSED, verified
+from pie_mlx.engine.schedule import Reason, ReasonKind
 from tools.sdk_reference import blocking_lines, sdk_lines
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
@@ -25,6 +26,7 @@ def pages() -> dict[str, str]:
         "sdk.md": _page("What programs import", sdk_lines()),
         "blocking.md": _page("What blocking programs import", blocking_lines()),
         "architectures.md": _page("Architectures of models", architecture_lines()),
+        "waits.md": _page("Why a program waits", wait_lines()),
     }
 
 
@@ -43,7 +45,7 @@ def architecture_lines() -> Iterator[str]:
     yield "`model_type` in a model's `config.json`. On pages these give the same results as on mlx-lm's own cache, up"
     yield "to rounding (`python -m benchmarks.architectures`). Any other architecture of mlx-lm is compared when it is"
     yield "loaded, and refused if it differs.\n"
-    yield "The state of recurrent layers is not in pages. The engine keeps it behind the last full page of a prompt of"
+    yield "The state of recurrent layers is not in pages. The engine keeps it after the last full page of a prompt of"
     yield "64 tokens or more, and where two prompts part: an equal beginning is attached up to the deepest state. A"
     yield "model with such layers takes drafts, except on the tier *paged equal*. Its KV is not truncated or saved, and"
     yield "its contexts are never suspended: a request for pages waits, and is refused if no context can release any."
@@ -53,6 +55,78 @@ def architecture_lines() -> Iterator[str]:
         yield ", ".join(f"`{name}`" for name in sorted(known) if known[name] == tier)
     yield "\n## Refused\n\n| architecture | why |\n|---|---|"
     yield from (f"| `{name}` | {reason} |" for name, reason in sorted(REFUSED.items()))
+
+
+WAITS = (
+    (
+        Reason(ReasonKind.OUTBID, 0.8, 1.2, 1.2, pages=14, suspended=True),
+        "Other contexts bid more for the pages.",
+        "Say how short the text is (`horizon=`, `max_tokens`), release contexts that are no longer"
+        " needed, or give the launch a larger `--token-budget`. It comes back in any case, after a longer wait.",
+    ),
+    (
+        Reason(ReasonKind.DEFAULTED, suspended=True),
+        "The wallet could not pay the rent of a tick, so its bids count as 0.",
+        "Hold fewer pages at a time, or give the launch a larger `--token-budget`. Dividends fill the wallet again.",
+    ),
+    (
+        Reason(ReasonKind.YIELDS_TO_DUE, waited_ticks=128, suspended=True),
+        "Another context had waited so long that it got its turn whatever it bids.",
+        "Nothing: it comes back the same way at the latest. If it happens often, the pool is too small for the load.",
+    ),
+    (
+        Reason(ReasonKind.NEWER, pages=3, suspended=True),
+        "Under `fcfs`, or with equal bids under `priority`: an older context needs the pages.",
+        "Nothing: older programs end. Or choose the policy `market`.",
+    ),
+    (
+        Reason(ReasonKind.STAYS, 1.2, 0.8, pages=14, move_cost=2.0),
+        "It bids more than a context in the pool, by less than moving that one would cost.",
+        "Nothing: the moving cost falls while that context stays.",
+    ),
+    (
+        Reason(ReasonKind.HEADROOM, pages=14, available_pages=20),
+        "There are pages for it, but the contexts in the pool will soon need them to grow.",
+        "Nothing, or start fewer programs at a time.",
+    ),
+    (
+        Reason(ReasonKind.NO_PAGES, 0.8, pages=14, available_pages=2),
+        "No context that could yield has enough pages.",
+        "Release contexts, bid more, or enlarge the pool (`total_pages`).",
+    ),
+    (
+        Reason(ReasonKind.PAGES_COMING, pages=3),
+        "Others yield to it, as soon as they have run the pass that they got pages for.",
+        "Nothing: it is a matter of ticks.",
+    ),
+    (
+        Reason(ReasonKind.MEMORY),
+        "The system is short of memory, so the engine does with fewer pages and smaller batches.",
+        "Close other applications, choose a smaller model, or lower `kv_memory_fraction`.",
+    ),
+    (
+        Reason(ReasonKind.BATCH_CONTEXTS),
+        "More contexts can run than a batch has places (`max_batch_contexts`); the lowest ranks wait for a tick.",
+        "Nothing, or bid more.",
+    ),
+    (
+        Reason(ReasonKind.BATCH_TOKENS),
+        "The batch has no room for its tokens (`max_batch_tokens`), mostly those of a long prompt.",
+        "Nothing: long prompts are read one after the other. A larger `decode_stall_ms` reads them faster.",
+    ),
+)
+"""An example of each kind of reason, what it means, and what to do."""
+
+
+def wait_lines() -> Iterator[str]:
+    """Each kind of reason."""
+    yield "`pie ps` and `pie top` say why a program waits for pages or for a place in a batch; events name the kind"
+    yield "too. A context that gave its pages back with `suspend()` reads `suspended: by its program`.\n"
+    yield "| kind | reads, for example | meaning | what to do |\n|---|---|---|---|"
+    known = {example.kind: (example.text(), meaning, advice) for example, meaning, advice in WAITS}
+    yield from (f"| {' | '.join((f'`{kind}`', *known[kind]))} |" for kind in ReasonKind)
+    yield "\nA program that waits for its client, a message, a child or an MCP server says so instead. More about"
+    yield "prices: [the market](../guide/market.md)."
 
 
 def config_lines() -> Iterator[str]:

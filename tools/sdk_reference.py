@@ -13,11 +13,80 @@ from pie_mlx.sdk import sync
 _SKIPPED = {"errors"}
 """It has its own table in its docstring."""
 
+_MADE_BY = {
+    "Adapter": "`Adapter.create`, `Adapter.open` and `adapter.fork`",
+    "Forward": "`context.forward`",
+    "GenStep": "iterating a `Generator`",
+    "Generator": "`context.generate`",
+    "Grammar": "its `from_` methods and `Grammar.json`",
+    "Model": "`Model.load`",
+    "Output": "`execute` of a `Forward` or `GenStep`",
+    "ProbeHandle": "`probe` of a `Forward` or `GenStep`",
+    "RawContext": "`context.inner`",
+    "SampleHandle": "`sample` of a `Forward`",
+    "Tokenizer": "`model.tokenizer`",
+    "mcp.McpSession": "`mcp.connect`",
+    "messaging.Subscription": "`messaging.subscribe`",
+    "runtime.Child": "`runtime.launch`",
+    "EventStream": "`context.generate(..., decode=True)`",
+    "TokenStream": "`context.generate`",
+}
+"""Classes whose objects programs get, with what returns them."""
+
+_INTERNAL = {"Adapter.learn", "Matcher.adopt", "Matcher.advance"}
+"""Methods that modules of the SDK call on each other's objects."""
+
+_PROGRAM = """\
+```python
+from inferlet import Context, Model, Sampler, runtime
+
+
+async def main(input):
+    model = Model.load(runtime.models()[0])
+    with Context(model) as context:
+        context.user(input["prompt"])
+        return await context.generate(Sampler.argmax(), max_tokens=64).collect_text()
+```
+"""
+
+_BLOCKING_PROGRAM = """\
+```python
+from inferlet import Context, Model, Sampler, runtime
+
+
+def main(input):
+    model = Model.load(runtime.models()[0])
+    with Context(model) as context:
+        return context.user(input["prompt"]).generate_text(Sampler.greedy(), max_tokens=64)
+```
+"""
+
+_TASKS = {
+    "load a model": ("Model.load", "runtime.models", "Model.tokenizer"),
+    "write turns": ("Context.system", "Context.user", "Context.assistant", "Context.append", "Context.cue"),
+    "generate": ("Context.generate", "Sampler", "Generator.collect_text", "GenStep.execute"),
+    "restrict the text": ("JsonSchema", "Regex", "Ebnf", "Constraint"),
+    "compute without drawing": ("Context.flush", "Context.forward"),
+    "read the model": ("Logits", "Distribution", "Logprob", "Entropy", "HiddenState", "Output", "Model.embed"),
+    "fork and take back": ("Context.fork", "Context.truncate", "Context.release"),
+    "save and find again": ("Context.save", "Context.open", "Context.take"),
+    "use tools": ("Context.equip_tools", "Context.answer_tool", "tools", "mcp"),
+    "read thoughts and calls off the tokens": ("chat.Decoder", "reasoning.Decoder", "tools.Decoder"),
+    "talk to the client and to other programs": ("session", "messaging", "runtime.launch"),
+    "bid": ("Context.set_bid", "Context.idle", "Context.suspend", "scheduling"),
+    "change the weights": ("Adapter", "zo"),
+}
+"""Where to look, by what a program wants to do; each name is one of `sdk`."""
+
 
 def sdk_lines() -> Iterator[str]:
     """The asynchronous API."""
     yield "`inferlet`, as a program with `async def main(input)` imports it. A plain `def main(input)` and a script"
-    yield "without main get the [blocking API](blocking.md), where some things have other names."
+    yield "without main get the [blocking API](blocking.md), where some things have other names.\n"
+    yield _PROGRAM
+    yield "| to | |\n|---|---|"
+    yield from (f"| {task} | {', '.join(map(_task_link, names))} |" for task, names in _TASKS.items())
+    yield "\nA class before a method, as in `Model.load(...)`: call it on the class, not on an object."
     yield from _members({name: getattr(sdk, name) for name in sdk.__all__})
     yield f"\n## inferlet.errors\n\n```\n{_text(sdk.errors)}\n```"
 
@@ -30,8 +99,39 @@ def blocking_lines() -> Iterator[str]:
     yield "`async def main(input)` a program gets the [asynchronous API](sdk.md).\n"
     yield f"The same in both, and described there: {_listed(name for name in found if name not in own)}.\n"
     yield f"Names only the asynchronous API has: {_listed(name for name in sdk.__all__ if name not in found)}."
+    yield f"\n{_BLOCKING_PROGRAM}"
+    yield "The samplers have other keywords and defaults here:\n"
+    yield "| asynchronous | blocking |\n|---|---|"
+    yield from _draws()
     events = {f"Event.{name}": kind for name, kind in vars(sync.Event).items() if inspect.isclass(kind)}
     yield from _members(dict(sorted((own | events).items())))
+
+
+def _task_link(name: str) -> str:
+    """A name with a link to the heading that describes it. Raises AttributeError if `sdk` has no such name."""
+    first, _, rest = name.partition(".")
+    owner = getattr(sdk, first)
+    if rest:
+        getattr(owner, rest)
+    heading = first if inspect.isclass(owner) else name if rest else f"inferlet.{name}"
+    return f"[`{name}`](#{heading.lower().replace('.', '')})"
+
+
+def _draws() -> Iterator[str]:
+    """Each way to draw a token, as the asynchronous and as the blocking API have it."""
+    for name in ("greedy", "multinomial", "top_k", "top_p", "min_p", "top_k_top_p"):
+        known_as = "argmax" if name == "greedy" else name
+        both = (getattr(sdk.Sampler, known_as), getattr(sync.Sampler, name))
+        yield "| " + " | ".join(f"`{_call(function)}`" for function in both) + " |"
+
+
+def _call(function: Any) -> str:
+    """A function with its parameters and their defaults, without types."""
+    parameters = [
+        part.name if part.default is part.empty else f"{part.name}={part.default!r}"
+        for part in inspect.signature(function).parameters.values()
+    ]
+    return f"{function.__name__}({', '.join(parameters)})"
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -71,15 +171,21 @@ def _object(name: str, value: Any, heading: str) -> Iterator[str]:
 
 def _class(name: str, kind: type, heading: str) -> Iterator[str]:
     tree = _tree(kind)
-    yield f"\n{heading} {name}\n\n{_own_text(kind)}\n"
-    yield "```"
-    yield from (ast.unparse(part) for part in tree.body if _is_field(part))
+    yield f"\n{heading} {name}\n\n{_own_text(kind)}"
     functions = [part for part in tree.body if _is_function(part)]
-    yield from (_signature(part) for part in functions if part.name == "__init__")
-    yield "```"
-    rows = [(part, ast.get_docstring(part)) for part in functions if not part.name.startswith("_")]
-    for part, text in rows:
-        yield f"\n- `{_signature(part)}`" + (f"\n\n{textwrap.indent(text, '  ')}" if text else "")
+    fields = [ast.unparse(part) for part in tree.body if _is_field(part)]
+    if name in _MADE_BY:
+        yield f"\nFrom {_MADE_BY[name]}."
+    else:
+        fields += [_signature(part) for part in functions if part.name == "__init__"]
+    if fields:
+        yield "\n```"
+        yield from fields
+        yield "```"
+    for part in functions:
+        if not part.name.startswith("_") and f"{name}.{part.name}" not in _INTERNAL:
+            text = ast.get_docstring(part)
+            yield f"\n- `{_signature(part, name)}`" + (f"\n\n{textwrap.indent(text, '  ')}" if text else "")
 
 
 def _is_function(part: ast.stmt) -> TypeGuard[ast.FunctionDef | ast.AsyncFunctionDef]:
@@ -93,16 +199,17 @@ def _is_field(part: ast.stmt) -> bool:
     return isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name) and not part.target.id.startswith("_")
 
 
-def _signature(function: Any) -> str:
-    """As written, in one line; a property without its `def`."""
+def _signature(function: Any, owner: str = "") -> str:
+    """As written, in one line; a property without its `def`, what is called on the class `owner` with it."""
     decorators = [ast.unparse(decorator) for decorator in function.decorator_list]
+    on_class = f"{owner.rpartition('.')[2]}." if {"classmethod", "staticmethod"} & {*decorators} else ""
     returns = f" -> {ast.unparse(function.returns)}" if function.returns else ""
     if "property" in decorators:
         return f"{function.name}{returns}"
     awaited = "async " if isinstance(function, ast.AsyncFunctionDef) else ""
     parameters = ast.unparse(function.args).removeprefix("self, ").removeprefix("cls, ")
     parameters = "" if parameters in ("self", "cls") else parameters
-    return f"{awaited}{function.name}({parameters}){returns}"
+    return f"{awaited}{on_class}{function.name}({parameters}){returns}"
 
 
 def _tree(value: Any) -> Any:

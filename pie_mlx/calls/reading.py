@@ -53,8 +53,9 @@ class Sampler(Read, frozen=True):
     """How a token is drawn. Every filter acts on the unfiltered probabilities and keeps at least one token.
 
     `temperature` 0 is argmax, 1e30 the highest. `k` keeps that many most likely tokens, `p` the
-    shortest prefix whose mass reaches it, `floor` the tokens at least that many times as likely as the most likely one.
-    0, 1.0 and 0.0 keep all tokens. `draws` is 1 to 2048. `seed` None draws from the context's own random stream.
+    shortest prefix whose mass reaches it, `min_probability` the tokens at least that many times as likely as the most
+    likely one. 0, 1.0 and 0.0 keep all tokens. `draws` is 1 to 2048. `seed` None draws from the context's own random
+    stream.
     With `scores` each drawn token comes with its natural log-probability at temperature 1, before penalties and masks,
     as from `Logprob`. `logit_bias` is added to the logits of the tokens it names. `repetition_penalty` divides the
     positive logits of all tokens of the text by it and multiplies the others; `frequency_penalty` is taken off for each
@@ -66,7 +67,7 @@ class Sampler(Read, frozen=True):
     temperature: float = 0.0
     k: int = 0
     p: float = 1.0
-    floor: float = 0.0
+    min_probability: float = 0.0
     draws: int = 1
     seed: int | None = None
     scores: bool = False
@@ -79,7 +80,7 @@ class Sampler(Read, frozen=True):
     def __post_init__(self) -> None:
         _check_number("sampler: temperature", self.temperature)
         _check_number("sampler: p", self.p)
-        _check_number("sampler: floor", self.floor)
+        _check_number("sampler: min_probability", self.min_probability)
         _check_integer("sampler: k", self.k)
         _check_integer("sampler: draws", self.draws)
         if self.seed is not None:
@@ -93,8 +94,8 @@ class Sampler(Read, frozen=True):
             raise self._refusal(f"temperature must lie in [0, {HIGHEST_TEMPERATURE:g}]")
         if self.k < 0:
             raise self._refusal("k must be at least 0 (0 keeps all)")
-        if not (0 <= self.p <= 1 and 0 <= self.floor <= 1):
-            raise self._refusal("p must lie in [0, 1]")
+        if not (0 <= self.p <= 1 and 0 <= self.min_probability <= 1):
+            raise self._refusal("p and min_p must lie in [0, 1]")
         if not 1 <= self.draws <= MOST_DRAWS:
             raise self._refusal(f"draws must lie in [1, {MOST_DRAWS}]")
 
@@ -182,7 +183,7 @@ class Sampler(Read, frozen=True):
     @staticmethod
     def min_p(temperature: float = 0.6, p: float = 0.1, *, seed: int | None = None) -> "Sampler":
         """A draw from the tokens at least `p` times as likely as the most likely one."""
-        return Sampler(temperature, floor=p, seed=seed)
+        return Sampler(temperature, min_probability=p, seed=seed)
 
     @staticmethod
     def top_k_top_p(temperature: float = 0.6, k: int = 40, p: float = 0.95, *, seed: int | None = None) -> "Sampler":

@@ -148,7 +148,7 @@ async def _load_models(
 ) -> tuple[LoadedModel, LoadedModel | None]:
     """The model and its draft model, with their pools, on the runner's thread."""
     model = await runner.load(lambda: _load(settings, progress))
-    draft = await runner.call(lambda: _complete(settings, model, progress))
+    draft = await runner.call(lambda: _allocate_pools_and_draft_model(settings, model, progress))
     if settings.wires_memory:
         held = sum(one.card.weight_bytes + one.pool.bytes() for one in (model, draft) if one is not None)
         progress(await runner.call(lambda: runner.residency.want(held, wiring_facts())))
@@ -199,7 +199,9 @@ def _load(settings: EngineSettings, progress: Callable[[str], None]) -> LoadedMo
     )
 
 
-def _complete(settings: EngineSettings, model: LoadedModel, progress: Callable[[str], None]) -> LoadedModel | None:
+def _allocate_pools_and_draft_model(
+    settings: EngineSettings, model: LoadedModel, progress: Callable[[str], None]
+) -> LoadedModel | None:
     """Load the draft model, if there is one, and allocate the pools."""
     size, fraction, headroom = settings.page_size, settings.kv_memory_fraction, settings.memory_headroom_bytes
     largest = BatchSize(settings.max_batch_tokens, settings.max_batch_contexts)

@@ -28,7 +28,7 @@ FILES = {path.stem for path in Path(benchmarks.__file__).parent.glob("*.py")}
 
 
 @pytest.mark.parametrize("name", sorted(FILES - HELPERS - ELSEWHERE))
-def test_its_smallest_run_ends_with_a_table(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_benchmark_prints_a_table(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     benchmark = import_module(f"benchmarks.{name}")
     benchmark.main(benchmark.SMOKE)
     assert len(capsys.readouterr().out.splitlines()) > 1

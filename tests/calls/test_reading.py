@@ -12,7 +12,7 @@ from pie_mlx.errors import InvalidArgumentError, InvalidTypeError
 
 
 @pytest.mark.parametrize("value", ["1", True, None, b"", [1]])
-@pytest.mark.parametrize("field", ["temperature", "p", "floor", "k", "draws"])
+@pytest.mark.parametrize("field", ["temperature", "p", "min_probability", "k", "draws"])
 def test_a_sampler_is_made_of_numbers(field: str, value: object) -> None:  # L2
     with pytest.raises(InvalidTypeError, match=f"sampler: {field}: got {type(value).__name__}"):
         Sampler(**{field: value})  # pyright: ignore[reportArgumentType]

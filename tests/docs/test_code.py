@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from pie_mlx import Engine
-from tests.docs.pages import ROOT, WRITTEN, languages, name, python_blocks
+from tests.docs.pages import PAGES, ROOT, WRITTEN, languages, name, python_blocks
 
 ELSEWHERE = {
     "docs/guide/adapters.md": "tests/engine/adapters/test_guide.py",
@@ -16,7 +16,7 @@ ELSEWHERE = {
 }
 """Pages whose code other tests run."""
 
-BLOCKS = [block for page in WRITTEN if name(page) not in ELSEWHERE for block in python_blocks(page)]
+BLOCKS = [block for page in PAGES if name(page) not in ELSEWHERE for block in python_blocks(page)]
 PROGRAMS = [block for block in BLOCKS if block.is_program]
 SCRIPTS = [block for block in BLOCKS if not block.is_program]
 INPUT = {"prompt": "What can you do?"}

@@ -34,10 +34,12 @@ def found_in_page(page):
 
 def found_in_room(room):
     files = sorted(room.rglob("*.py")) if room.is_dir() else [room]
+    sources = {file: file.read_text(encoding="utf-8") for file in files}
     return sorted(
         f"{name(file)}:{line}: {word}"
-        for file in files
-        for line, text in prose_of(file.read_text(encoding="utf-8"))
+        for file, source in sources.items()
+        if found_in(source)
+        for line, text in prose_of(source)
         for word in found_in(text)
     )
 

@@ -86,21 +86,22 @@ def test_the_handle_of_a_probe_names_the_accessor(ctx: Context, probe: Any, kind
 async def test_a_generator_stops_asking_for_drafts(ctx: Context, host: ToyHost) -> None:
     made = ctx.user("x").generate(Sampler.argmax(), max_tokens=2, system_speculation=True)
     await made.disable_system_speculation().collect_tokens()
-    assert [sent.speculation for sent in host.sent(calls.Forward)] == [None] * len(host.sent(calls.Forward))
+    assert [sent.speculation for sent in host.sent(calls.Forward)] == [None, None]
 
 
 async def test_a_generator_stops_renewing_its_bid(ctx: Context, host: ToyHost) -> None:
     made = ctx.user("x").generate(Sampler.argmax(), max_tokens=3).rebid_each_step(False)
     async for step in made:
         await step.execute()
-    assert all(sent.horizon is None for sent in host.sent(calls.Forward)[1:])
+    assert [sent.horizon for sent in host.sent(calls.Forward)[1:]] == [None, None]
 
 
-def test_the_engine_drafts_only_when_it_is_asked(model: Model) -> None:
+def test_default_system_speculation_is_false(model: Model) -> None:
     assert model.default_system_speculation() is False
 
 
-def test_the_noise_of_a_pass_is_set_from_outside(ctx: Context) -> None:
+async def test_the_noise_of_a_pass_is_set_from_outside(ctx: Context, host: ToyHost) -> None:
     forward = ctx.forward().input(encode("a"))
     zo.adapter_seed(forward, 7)
-    assert forward.zo_seed(7) is forward
+    await forward.execute()
+    assert [sent.zo_seed for sent in host.sent(calls.Forward)] == [7]

@@ -69,5 +69,6 @@ async def test_messages_arrive_in_order(host: ToyHost, model: Model) -> None:  #
 
 
 def test_the_market_is_read(ctx: Context, model: Model) -> None:  # M14
+    # The figures are those that ToyHost answers.
     assert (scheduling.balance(model), scheduling.dividend(model)) == (12.5, 0.125)
     assert (scheduling.rent(ctx), scheduling.latency(ctx), scheduling.price()) == (0.5, 0.25, 1.0)

@@ -1,6 +1,7 @@
 import pytest
 
-from tools.docs import FOLDER, architecture_lines, pages
+from pie_mlx.engine.schedule import ReasonKind
+from tools.docs import FOLDER, WAITS, architecture_lines, pages
 
 
 @pytest.mark.parametrize("name", list(pages()))
@@ -13,3 +14,7 @@ def test_a_tier_that_is_not_described_is_not_left_out_in_silence(monkeypatch):
     monkeypatch.setattr("tools.docs.verified", lambda: {"qwen3": "paged tokens", "novel": "unheard of"})
     with pytest.raises(ValueError, match="unheard of"):
         list(architecture_lines())
+
+
+def test_each_reason_to_wait_is_explained_once():
+    assert sorted(example.kind for example, _, _ in WAITS) == sorted(ReasonKind)

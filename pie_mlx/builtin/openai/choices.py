@@ -63,7 +63,7 @@ class Counts:
 def sampling_of(request, index, max_tokens, *, top=None, one_call=False):
     """The sampling of one choice. Choices of one request use different random streams."""
     seed = None if request.seed is None else (request.seed + index) % (1 << 63)
-    sampler = Sampler(request.temperature, k=request.top_k, p=request.top_p, floor=request.min_p, seed=seed)
+    sampler = Sampler(request.temperature, k=request.top_k, p=request.top_p, min_probability=request.min_p, seed=seed)
     sampler = sampler.penalized(
         frequency=request.frequency_penalty,
         presence=request.presence_penalty,

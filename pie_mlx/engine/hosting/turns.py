@@ -24,7 +24,7 @@ Step = tuple[tuple[T] | None, float]
 class Turns:
     """Runs generators step by step on `threads` threads; those who wait take turns. It belongs to the engine's loop.
 
-    An owner has one step at a time. Work that is cancelled ends behind the step that is running.
+    An owner has one step at a time. Work that is cancelled ends after the step that is running.
     """
 
     def __init__(self, threads: int, name: str) -> None:

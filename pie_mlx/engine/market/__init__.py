@@ -19,7 +19,7 @@ from pie_mlx.engine.market.settlement import (
     demand_price,
     settle,
 )
-from pie_mlx.engine.market.wallet import Reservation, Wallet, charge_pass, reserve_pass
+from pie_mlx.engine.market.wallet import Reservation, TokenWallet, charge_pass, reserve_pass
 
 __all__ = [
     "Account",
@@ -31,7 +31,7 @@ __all__ = [
     "Reservation",
     "Settlement",
     "SettlementView",
-    "Wallet",
+    "TokenWallet",
     "auto_bid",
     "charge_pass",
     "clearing_price",

@@ -12,7 +12,7 @@ from pie_mlx.engine.market import (
     Reservation,
     Settlement,
     SettlementView,
-    Wallet,
+    TokenWallet,
     auto_bid,
     charge_pass,
     endowment_credits,
@@ -50,7 +50,7 @@ class Accounting:
     sells_pages: bool
     ledger: Ledger = field(default_factory=Ledger)
     price: float = 0.0
-    wallets: dict[int, Wallet] = field(default_factory=dict[int, Wallet])
+    wallets: dict[int, TokenWallet] = field(default_factory=dict[int, TokenWallet])
     latencies: dict[int, float] = field(default_factory=dict[int, float])
     emit: Callable[[Event], None] = _ignore
     clock: Callable[[], float] = time.monotonic
@@ -63,7 +63,7 @@ class Accounting:
         endowment = endowment_credits(token_budget, self.page_size, self.default_endowment_pages)
         account = next(self._numbers)
         self.ledger = join(self.ledger, account, endowment)
-        self.wallets[account] = Wallet(self.default_token_limit if token_budget is None else token_budget)
+        self.wallets[account] = TokenWallet(self.default_token_limit if token_budget is None else token_budget)
         self.emit(AccountJoined(account, float(endowment), token_budget, self.clock()))
         return account
 

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-ROUNDING_PAGES = 1e-6
+PAGE_TOLERANCE = 1e-6
 """Effective pages are sums of fractions: demands above the capacity by less than this still fit."""
 
 
@@ -13,9 +13,9 @@ def clearing_price(bids: npt.NDArray[np.float64], pages: npt.NDArray[np.float64]
     `bids` (credits per page per tick) and `pages` are float64 vectors of one length. Who comes first of equal bids
     does not matter to the price. Demands of no pages are no demands.
     """
-    if pages.sum() <= capacity_pages + ROUNDING_PAGES:
+    if pages.sum() <= capacity_pages + PAGE_TOLERANCE:
         return 0.0
     order = np.argsort(-bids)
     filled = np.cumsum(pages[order])
-    left_out = order[np.searchsorted(filled, capacity_pages + ROUNDING_PAGES, side="right") :]
+    left_out = order[np.searchsorted(filled, capacity_pages + PAGE_TOLERANCE, side="right") :]
     return float(bids[left_out[0]])

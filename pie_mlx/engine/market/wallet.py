@@ -5,7 +5,7 @@ import msgspec
 from pie_mlx.errors import TokenBudgetError
 
 
-class Wallet(msgspec.Struct, frozen=True):
+class TokenWallet(msgspec.Struct, frozen=True):
     """`remaining` tokens (None: unlimited), of which `reserved` are promised to passes in flight."""
 
     remaining: int | None = None
@@ -28,7 +28,7 @@ class Reservation(msgspec.Struct, frozen=True):
         return self.inputs + self.drafts
 
 
-def reserve_pass(wallet: Wallet, inputs: int, drafts: int = 0) -> tuple[Wallet, Reservation]:
+def reserve_pass(wallet: TokenWallet, inputs: int, drafts: int = 0) -> tuple[TokenWallet, Reservation]:
     """Reserves tokens for a pass and drops drafts that do not fit. Raises TokenBudgetError if the inputs do not fit."""
     free = wallet.free
     if free is None:
@@ -44,11 +44,11 @@ def reserve_pass(wallet: Wallet, inputs: int, drafts: int = 0) -> tuple[Wallet, 
     return msgspec.structs.replace(wallet, reserved=wallet.reserved + reservation.tokens), reservation
 
 
-def charge_pass(wallet: Wallet, reservation: Reservation, appended: int) -> Wallet:
+def charge_pass(wallet: TokenWallet, reservation: Reservation, appended: int) -> TokenWallet:
     """Charges a pass for the `appended` tokens, cache hits included; 0 if it failed or was cancelled.
 
     A later truncation refunds nothing.
     """
     if wallet.remaining is None:
         return wallet
-    return Wallet(max(wallet.remaining - appended, 0), max(wallet.reserved - reservation.tokens, 0))
+    return TokenWallet(max(wallet.remaining - appended, 0), max(wallet.reserved - reservation.tokens, 0))

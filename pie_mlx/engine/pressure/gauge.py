@@ -2,7 +2,7 @@
 
 from enum import IntEnum
 
-from pie_mlx.engine.pressure.reading import MemoryReading
+from pie_mlx.engine.pressure.readings import MemoryReading
 
 SCARCE, NONE_LEFT = 0.08, 0.03
 """Shares of available memory below which it is short: warning, and critical."""

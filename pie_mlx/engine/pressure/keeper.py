@@ -5,8 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from pie_mlx.engine.pressure.gauge import Gauge, Level
-from pie_mlx.engine.pressure.reading import MemoryReading
-from pie_mlx.engine.pressure.system import ReadMemory
+from pie_mlx.engine.pressure.readings import MemoryReading, ReadMemory
 from pie_mlx.engine.scheduler.tick_state import MemoryTerms
 from pie_mlx.events import Event, MemoryChanged
 

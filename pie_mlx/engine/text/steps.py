@@ -7,7 +7,7 @@ T = TypeVar("T")
 
 
 def all_steps(steps: Generator[object, None, T]) -> T:
-    """What they return, here and now."""
+    """Run all steps without pausing; return the result."""
     while True:
         try:
             next(steps)

@@ -30,11 +30,11 @@ _COUNTERPARTS = {"argmax": "greedy", "greedy": "argmax"}
 """Names of the same thing in the two APIs, where they are not similar."""
 
 
-SLIPS_LIMIT = 100
-"""A bound on the names that are compared for suggestions."""
+FINDINGS_LIMIT = 100
+"""Most findings reported."""
 
 
-class _Slip(NamedTuple):
+class _Finding(NamedTuple):
     line: int
     problem: str
 
@@ -46,24 +46,24 @@ def sdk_usage_findings(tree: ast.Module, file: Path, entry_kind: EntryKind) -> l
     """
     found_scopes = scopes(tree, entry_kind)
     places = [(node, scope) for scope in found_scopes for node in scope.nodes]
-    found = {slip for node, scope in places for slip in _slips(node, scope)}
+    found = {finding for node, scope in places for finding in _awaiting_findings(node, scope)}
     unbound = undefined_names(tree, found_scopes)
-    found |= {_Slip(line, problem) for line, problem in islice(unbound, SLIPS_LIMIT)}
+    found |= {_Finding(line, problem) for line, problem in islice(unbound, FINDINGS_LIMIT)}
     if "TypeError" not in _names(tree):
-        mismatches = (slip for node, scope in places for slip in _signature_problems(node, scope))
-        found |= set(islice(mismatches, SLIPS_LIMIT))
+        mismatches = (finding for node, scope in places for finding in _signature_problems(node, scope))
+        found |= set(islice(mismatches, FINDINGS_LIMIT))
     if not _asks_for_attributes(tree):
         assigned = _assigned(tree)
-        missing = (slip for node, scope in places for slip in _missing(node, scope, assigned))
-        found |= set(islice(missing, SLIPS_LIMIT))
-    return [f"{file}:{slip.line}: {slip.problem}" for slip in sorted(found)[:SLIPS_LIMIT]]
+        missing = (finding for node, scope in places for finding in _missing(node, scope, assigned))
+        found |= set(islice(missing, FINDINGS_LIMIT))
+    return [f"{file}:{finding.line}: {finding.problem}" for finding in sorted(found)[:FINDINGS_LIMIT]]
 
 
-def _slips(node: ast.AST, scope: Scope) -> Iterator[_Slip]:
+def _awaiting_findings(node: ast.AST, scope: Scope) -> Iterator[_Finding]:
     match node:
         case ast.Expr(value=ast.Call() as call):
             if isinstance(scope.kind(call), Pending):
-                yield _Slip(call.lineno, f"{_shown(call)} is not awaited, so it does nothing: {_advice(call)}")
+                yield _Finding(call.lineno, f"{_shown(call)} is not awaited, so it does nothing: {_advice(call)}")
         case ast.Return(value=value) if _is_main(scope):
             yield from _unawaited(scope.kind(value))
         case ast.For(iter=over) | ast.comprehension(iter=over, is_async=0):
@@ -119,42 +119,42 @@ def _reads(function: ast.expr, scope: Scope) -> bool:
             return isinstance(function, ast.Name) and function.id in _READERS and scope.is_builtin(function.id)
 
 
-def _unawaited(kind: Kind | None) -> Iterator[_Slip]:
+def _unawaited(kind: Kind | None) -> Iterator[_Finding]:
     if isinstance(kind, Pending):
         call = kind.call
-        yield _Slip(call.lineno, f"{_shown(call)} is not awaited, and is used as if it were: {_advice(call)}")
+        yield _Finding(call.lineno, f"{_shown(call)} is not awaited, and is used as if it were: {_advice(call)}")
 
 
-def _walked_plainly(over: ast.expr, scope: Scope) -> Iterator[_Slip]:
+def _walked_plainly(over: ast.expr, scope: Scope) -> Iterator[_Finding]:
     kind = scope.kind(over)
     yield from _unawaited(kind)
     if isinstance(kind, Instance) and hasattr(kind.cls, "__aiter__") and not hasattr(kind.cls, "__iter__"):
         what = f"a {kind.cls.__name__}, which waits between one and the next"
-        yield _Slip(over.lineno, f"'for' over {what}: write 'async for', in an 'async def'")
+        yield _Finding(over.lineno, f"'for' over {what}: write 'async for', in an 'async def'")
 
 
-def _walked_asynchronously(over: ast.expr, scope: Scope) -> Iterator[_Slip]:
+def _walked_asynchronously(over: ast.expr, scope: Scope) -> Iterator[_Finding]:
     kind = scope.kind(over)
     yield from _unawaited(kind)
     if isinstance(kind, Instance) and not hasattr(kind.cls, "__aiter__"):
         name = kind.cls.__name__
         what = "which is no sequence" if not hasattr(kind.cls, "__iter__") else "where nothing is waited for"
         advice = "write 'for'" if hasattr(kind.cls, "__iter__") else "walk what its generate() gives"
-        yield _Slip(over.lineno, f"'async for' over a {name}, {what}: {advice}")
+        yield _Finding(over.lineno, f"'async for' over a {name}, {what}: {advice}")
 
 
-def _awaited(value: ast.expr, scope: Scope) -> Iterator[_Slip]:
+def _awaited(value: ast.expr, scope: Scope) -> Iterator[_Finding]:
     kind = scope.kind(value)
     if isinstance(value, ast.Call) and isinstance(kind, Instance) and not hasattr(kind.cls, "__await__"):
-        yield _Slip(value.lineno, f"'await' of {_shown(value)}, which answers at once: leave 'await' out")
+        yield _Finding(value.lineno, f"'await' of {_shown(value)}, which answers at once: leave 'await' out")
 
 
-def _signature_problems(node: ast.AST, scope: Scope) -> Iterator[_Slip]:
+def _signature_problems(node: ast.AST, scope: Scope) -> Iterator[_Finding]:
     if isinstance(node, ast.Call) and (problem := signature_problem(node, scope.kind(node.func))):
-        yield _Slip(node.lineno, f"{_shown(node)}: {problem}")
+        yield _Finding(node.lineno, f"{_shown(node)}: {problem}")
 
 
-def _missing(node: ast.AST, scope: Scope, assigned: set[str]) -> Iterator[_Slip]:
+def _missing(node: ast.AST, scope: Scope, assigned: set[str]) -> Iterator[_Finding]:
     if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
         return
     kind = scope.kind(node.value)
@@ -163,7 +163,7 @@ def _missing(node: ast.AST, scope: Scope, assigned: set[str]) -> Iterator[_Slip]
     known = public_names(kind)
     other = _COUNTERPARTS.get(node.attr)
     advice = f": write '{other}'" if other in known else nearest(node.attr, known) or f": it has {', '.join(known)}"
-    yield _Slip(node.lineno, f"'{ast.unparse(node)}': {_title(kind, scope.entry_kind)} has no '{node.attr}'{advice}")
+    yield _Finding(node.lineno, f"'{ast.unparse(node)}': {_title(kind, scope.entry_kind)} has no '{node.attr}'{advice}")
 
 
 def _title(kind: Kind, entry_kind: EntryKind) -> str:

@@ -4,7 +4,7 @@ import importlib
 import sys
 
 from pie_mlx.runtime.sandbox.interpreter import interpreter_paths
-from pie_mlx.runtime.sandbox.policy import WALLS, Confinement, Policy
+from pie_mlx.runtime.sandbox.policy import RESTRICTIONS, Confinement, Policy
 
 
 def prepare() -> None:
@@ -28,4 +28,4 @@ def confine(policy: Policy) -> Confinement:
         from pie_mlx.runtime.sandbox.seatbelt import confine_macos
 
         return Confinement(confine_macos(policy))
-    return Confinement(dict.fromkeys(WALLS, f"{sys.platform} has no supported sandbox"))
+    return Confinement(dict.fromkeys(RESTRICTIONS, f"{sys.platform} has no supported sandbox"))

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-WALLS = ("files", "network", "processes")
+RESTRICTIONS = ("files", "network", "processes")
 """The restrictions of a complete sandbox: on files, on the network, and on starting and disturbing processes."""
 
 

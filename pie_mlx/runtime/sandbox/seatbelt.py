@@ -7,7 +7,7 @@ import ctypes
 import os
 from collections.abc import Iterable
 
-from pie_mlx.runtime.sandbox.policy import WALLS, Policy
+from pie_mlx.runtime.sandbox.policy import RESTRICTIONS, Policy
 
 _LIBRARY = "/usr/lib/libSystem.B.dylib"
 
@@ -53,10 +53,10 @@ def confine_macos(policy: Policy) -> dict[str, str]:
         message = ctypes.c_char_p()
         result = library.sandbox_init(os.fsencode(profile(policy)), ctypes.c_uint64(0), ctypes.byref(message))
     except (OSError, AttributeError) as error:
-        return dict.fromkeys(WALLS, f"Seatbelt: {error}")
+        return dict.fromkeys(RESTRICTIONS, f"Seatbelt: {error}")
     if result == 0:
         return {}
-    return dict.fromkeys(WALLS, f"Seatbelt: {(message.value or b'refused').decode(errors='replace')}")
+    return dict.fromkeys(RESTRICTIONS, f"Seatbelt: {(message.value or b'refused').decode(errors='replace')}")
 
 
 def profile(policy: Policy) -> str:

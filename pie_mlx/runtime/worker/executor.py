@@ -53,7 +53,7 @@ LAST_LINES = 50
 _LAST_CHARACTERS = 16 << 10
 WINDOW_BYTES = 1 << 20
 """Bytes a worker may send before its launcher has observed them."""
-FAREWELL_SECONDS = 2.0
+EXIT_SECONDS = 2.0
 """How long a worker may take to exit after its program has ended."""
 
 
@@ -117,14 +117,14 @@ class WorkerExecutor:
         self._callbacks = callbacks
         self._call_memory = call_memory
         self._link: WorkerLink | None = None
-        self._desk: CallDispatcher | None = None
-        self._verdict: PieError | None = None
+        self._dispatcher: CallDispatcher | None = None
+        self._failure: PieError | None = None
         self._cancelled = ""
         self._reported = False
         self._exited = False
         self._unseen_bytes = 0
         self._last_text = ""
-        self._farewell: asyncio.TimerHandle | None = None
+        self._exit_timer: asyncio.TimerHandle | None = None
         self._close_proxy: Callable[[], None] | None = None
 
     @property
@@ -145,11 +145,11 @@ class WorkerExecutor:
         self._on_loop(self._send_stop)
 
     def kill(self) -> None:
-        self._on_loop(lambda: self.condemn(ProcessCancelledError(self._cancelled or "cancelled")))
+        self._on_loop(lambda: self.kill_with(ProcessCancelledError(self._cancelled or "cancelled")))
 
-    def condemn(self, verdict: PieError) -> None:
+    def kill_with(self, failure: PieError) -> None:
         """Kill the worker for a reason; the first reason is reported."""
-        self._verdict = self._verdict or verdict
+        self._failure = self._failure or failure
         if self._link is not None and not self._exited:
             self._pool.kill(self._link.number)
 
@@ -182,11 +182,11 @@ class WorkerExecutor:
                 self._call(frame, held_bytes)
             case InvalidRequest(number=number, error=error):
                 self.heard_seconds = self._loop.time()
-                if self._desk is not None:
-                    self._desk.refuse(number, error)
+                if self._dispatcher is not None:
+                    self._dispatcher.refuse(number, error)
             case CancelCall(number=number):
-                if self._desk is not None:
-                    self._desk.cancel_call(number)
+                if self._dispatcher is not None:
+                    self._dispatcher.cancel_call(number)
             case Output(stream=stream, text=text):
                 self.text(stream, text)
             case Listening():
@@ -203,7 +203,7 @@ class WorkerExecutor:
             self._callbacks.write(stream, text)
 
     def broken(self, error: ProtocolError) -> None:
-        self.condemn(ProtocolError(f"worker: {error.message}"))
+        self.kill_with(ProtocolError(f"worker: {error.message}"))
 
     def consumed(self, size_bytes: int) -> None:
         """Pause reading at the window until the launcher has observed the output, which queues on its loop."""
@@ -227,13 +227,13 @@ class WorkerExecutor:
             self._pool.retire(self)
             self._finish(Failed(_launch_error(error)))
             return
-        self._hire(link, data)
+        self._attach_link(link, data)
 
-    def _hire(self, link: WorkerLink, spec: bytes) -> None:
+    def _attach_link(self, link: WorkerLink, spec: bytes) -> None:
         self._link = link
         if self.spec is not None and self.spec.route == "namespace":
             link.await_socket()
-        self._desk = CallDispatcher(self._host, self._answer, self._after_posted, self._call_memory)
+        self._dispatcher = CallDispatcher(self._host, self._answer, self._after_posted, self._call_memory)
         self.heard_seconds = self._loop.time()
         link.send(spec)
         link.attach(self)
@@ -260,7 +260,7 @@ class WorkerExecutor:
         try:
             self._close_proxy = self._pool.open_proxy(listener)
         except PieError as error:
-            self.condemn(error)
+            self.kill_with(error)
 
     def _shut_proxy(self) -> None:
         if self._close_proxy is not None:
@@ -268,14 +268,14 @@ class WorkerExecutor:
             self._close_proxy = None
 
     def _call(self, request: Request, held_bytes: int) -> None:
-        if self._desk is None or self._link is None:
+        if self._dispatcher is None or self._link is None:
             return
         self._host.time.charge(held_bytes * WALK_SECONDS)
         try:
-            self._desk.begin(request.number, request.message, held_bytes)
+            self._dispatcher.begin(request.number, request.message, held_bytes)
         except ProtocolError as error:
             self.broken(error)
-        if self._desk.is_full:
+        if self._dispatcher.is_full:
             self._link.hold("posted calls")
 
     def _answer(self, data: bytes) -> None:
@@ -297,11 +297,12 @@ class WorkerExecutor:
     def _end(self, ended: Ended) -> None:
         if self._link is not None:
             self._link.drain_pipes()
-        self._farewell = self._loop.call_later(FAREWELL_SECONDS, self.condemn, ProcessError("worker: it did not exit"))
+        late = ProcessError("worker: it did not exit", hint="its program left threads or children running: end them")
+        self._exit_timer = self._loop.call_later(EXIT_SECONDS, self.kill_with, late)
         self._finish(_outcome(ended))
 
     def _gone(self, exit: Exit) -> None:
-        self._finish(Failed(self._verdict or self._crash(exit)))
+        self._finish(Failed(self._failure or self._crash(exit)))
         self._part()
 
     def _finish(self, outcome: Outcome) -> None:
@@ -313,10 +314,10 @@ class WorkerExecutor:
         self._callbacks.report(outcome)
 
     def _part(self) -> None:
-        if self._farewell is not None:
-            self._farewell.cancel()
-        if self._desk is not None:
-            self._desk.close()
+        if self._exit_timer is not None:
+            self._exit_timer.cancel()
+        if self._dispatcher is not None:
+            self._dispatcher.close()
         self._shut_proxy()
         if self._link is not None:
             self._link.close()

@@ -30,7 +30,7 @@ def preflight_answer(method: str, field: Callable[[str], str | None]) -> list[tu
     return allowed
 
 
-def readable(send: Send, origin: str) -> Send:
+def allowing_origin(send: Send, origin: str) -> Send:
     """Add the headers that let a page of `origin` read the answer, unless the answer has its own."""
 
     async def sending(message: Any) -> None:

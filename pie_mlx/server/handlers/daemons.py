@@ -8,7 +8,7 @@ from pie_mlx.runtime.registry import Launch
 from pie_mlx.server.frames import LaunchDaemon
 from pie_mlx.server.handlers.base import handles
 from pie_mlx.server.handlers.processes import find_program
-from pie_mlx.server.http.daemon import Daemon, served
+from pie_mlx.server.http.daemon import Daemon, with_request_handler
 from pie_mlx.server.session.connection import Connection
 
 HIGHEST_PORT = 65_535
@@ -27,8 +27,8 @@ async def launch_daemon(connection: Connection, request: LaunchDaemon) -> str:
     running = [record for record in service.registry.records(user) if record.kind == "daemon"]
     if sum(record.username == user.name for record in running) >= DAEMONS:
         raise AdmissionError(f"{DAEMONS} daemons of user '{user.name}' are running", hint="end one of them")
-    entered = await asyncio.to_thread(served, program)
-    daemon = Daemon.bind(service.registry, service.settings, service.authenticator, user, entered, given, request.port)
+    program = await asyncio.to_thread(with_request_handler, program)
+    daemon = Daemon.bind(service.registry, service.settings, service.authenticator, user, program, given, request.port)
     service.registry.add_daemon(user, Launch(program, request.input), daemon.end)
     daemon.start()
     if service.settings.authentication:

@@ -32,7 +32,7 @@ PLACES = 128
 """Connections per daemon, so that all daemons together leave enough file descriptors."""
 
 
-def served(program: Program) -> Program:
+def with_request_handler(program: Program) -> Program:
     """The program with its request handler as entry. Raises LaunchError if it has none."""
     if not handles_requests(program):
         raise LaunchError(

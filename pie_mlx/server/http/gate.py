@@ -8,7 +8,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pie_mlx.server.access.request_checks import check_host, check_page
-from pie_mlx.server.access.web_pages import preflight_answer, readable
+from pie_mlx.server.access.web_pages import allowing_origin, preflight_answer
 from pie_mlx.server.settings import ServerSettings
 from pie_mlx.server.transport.refusals import Refusal
 
@@ -33,7 +33,7 @@ class Gate:
         headers = Headers(scope=scope)
         refusal = check_page(scope["method"], headers.get, self.settings.origins)
         if refusal is None and (origin := headers.get("origin")) is not None:
-            send = readable(send, origin)
+            send = allowing_origin(send, origin)
         if refusal is None and scope.get("client") is not None:  # not the Unix socket
             refusal = check_host(headers.get("host"), self.host, self.settings.host_names)
         preflight = None if refusal else preflight_answer(scope["method"], headers.get)

@@ -34,12 +34,13 @@ async def test_weights_that_a_waiting_pass_will_be_computed_with_are_not_dropped
         device_is_free = threading.Event()
         on_loop(engine, engine.core.services.runner.call, device_is_free.wait)
         try:
-            before = asyncio.create_task(logits(Context(engine.model), None))
-            while await in_batch(engine) != [True]:
-                pass
-            waiting = asyncio.create_task(logits(Context(engine.model), adapter))
-            while await in_batch(engine) != [True, False]:
-                pass
+            async with asyncio.timeout(10):
+                before = asyncio.create_task(logits(Context(engine.model), None))
+                while await in_batch(engine) != [True]:
+                    pass
+                waiting = asyncio.create_task(logits(Context(engine.model), adapter))
+                while await in_batch(engine) != [True, False]:
+                    pass
             destroyed = on_loop(engine, registry.destroy, registry.find("tester", adapter.id))
             await engine.core.consult(lambda services: None)  # what is to be dropped is on its way to the device
         finally:

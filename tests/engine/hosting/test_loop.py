@@ -33,8 +33,8 @@ def test_a_coroutine_that_comes_after_the_stop_runs(stopped):
 
 
 async def test_calls_that_come_after_the_stop_are_all_answered(stopped):
-    crossing = LoopBridge(stopped)
-    calls = [asyncio.create_task(crossing.submit(SendMessage(name), refuse)) for name in ("first", "second")]
+    bridge = LoopBridge(stopped)
+    calls = [asyncio.create_task(bridge.submit(SendMessage(name), refuse)) for name in ("first", "second")]
     await asyncio.sleep(0)
     await asyncio.to_thread(stopped.finish)
     answers = await asyncio.gather(*calls, return_exceptions=True)

@@ -11,7 +11,7 @@ from pie_mlx.errors import EngineStoppedError
 pytestmark = pytest.mark.timeout(20)
 
 
-class There:
+class LoopOnThread:
     """A loop on a thread of its own, which counts how often others wake it."""
 
     def __init__(self):
@@ -33,7 +33,7 @@ class There:
 
 @pytest.fixture
 def there():
-    made = There()
+    made = LoopOnThread()
     yield made
     if not made.loop.is_closed():
         made.close()
@@ -47,9 +47,9 @@ async def test_a_call_is_answered_on_the_other_loop(there):
     async def where(message):
         return threading.current_thread()
 
-    crossing = LoopBridge(there.loop)
-    assert await crossing.submit(1, echo) == 1
-    assert await crossing.submit(1, where) is not threading.current_thread()
+    bridge = LoopBridge(there.loop)
+    assert await bridge.submit(1, echo) == 1
+    assert await bridge.submit(1, where) is not threading.current_thread()
 
 
 async def test_an_error_crosses(there):
@@ -61,16 +61,16 @@ async def test_an_error_crosses(there):
 
 
 async def test_programs_that_were_answered_together_ask_again_with_one_wake_up(there):
-    crossing = LoopBridge(there.loop)
+    bridge = LoopBridge(there.loop)
     gate = asyncio.Event()
 
     async def together(message):
         await gate.wait()
 
     async def program():
-        await crossing.submit(1, together)
+        await bridge.submit(1, together)
         there.woken = 0
-        await crossing.submit(2, echo)
+        await bridge.submit(2, echo)
 
     programs = [asyncio.create_task(program()) for _ in range(8)]
     await asyncio.sleep(0)
@@ -80,30 +80,30 @@ async def test_programs_that_were_answered_together_ask_again_with_one_wake_up(t
 
 
 async def test_a_posted_call_goes_with_the_next_one_and_before_it(there):
-    crossing, seen = LoopBridge(there.loop), []
+    bridge, seen = LoopBridge(there.loop), []
 
     async def note(message):
         seen.append(message)
 
-    crossing.post(1, note)
-    await crossing.submit(2, note)
+    bridge.post(1, note)
+    await bridge.submit(2, note)
     assert (seen, there.woken) == ([1, 2], 1)
 
 
 async def test_another_thread_cannot_go_past_a_posted_call_that_is_leaving(there, monkeypatch):  # P3
-    crossing, seen, wake = LoopBridge(there.loop), [], there.loop.call_soon_threadsafe
+    bridge, seen, wake = LoopBridge(there.loop), [], there.loop.call_soon_threadsafe
 
     async def note(message):
         seen.append(message)
 
     def interrupted(callback):
         monkeypatch.setattr(there.loop, "call_soon_threadsafe", wake)
-        crossing.hurry()
+        bridge.hurry()
         asyncio.run_coroutine_threadsafe(note("of another thread"), there.loop).result()
         wake(callback)
 
     monkeypatch.setattr(there.loop, "call_soon_threadsafe", interrupted)
-    crossing.post("posted", note)
+    bridge.post("posted", note)
     await asyncio.sleep(0)
     assert seen == ["posted", "of another thread"]
 
@@ -122,23 +122,23 @@ async def test_what_a_posted_call_raises_is_dropped(there, caplog):
     async def fail(message):
         raise KeyError(message)
 
-    crossing = LoopBridge(there.loop)
-    crossing.post("x", fail)
-    assert await crossing.submit(1, echo) == 1
+    bridge = LoopBridge(there.loop)
+    bridge.post("x", fail)
+    assert await bridge.submit(1, echo) == 1
     assert caplog.records == []
 
 
 async def test_a_posted_call_after_the_end_is_dropped(there):
-    crossing = LoopBridge(there.loop)
+    bridge = LoopBridge(there.loop)
     there.close()
-    crossing.post(1, echo)
+    bridge.post(1, echo)
     with pytest.raises(EngineStoppedError):
-        await crossing.submit(2, echo)
+        await bridge.submit(2, echo)
 
 
-async def test_all_programs_of_a_loop_go_the_same_way(there):
+async def test_there_is_one_bridge_per_pair_of_loops(there):
     assert bridge_to(there.loop) is bridge_to(there.loop)
-    other = await asyncio.to_thread(lambda: asyncio.run(_crossing(there.loop)))
+    other = await asyncio.to_thread(lambda: asyncio.run(_bridge(there.loop)))
     assert other is not bridge_to(there.loop)
 
 
@@ -171,14 +171,14 @@ async def test_a_call_that_is_given_up_there_says_that_its_process_is_over(there
 
 
 async def test_a_call_after_the_end_says_that_the_engine_stopped(there):
-    crossing = LoopBridge(there.loop)
+    bridge = LoopBridge(there.loop)
     there.close()
     with pytest.raises(EngineStoppedError):
-        await crossing.submit(1, echo)
+        await bridge.submit(1, echo)
 
 
 async def test_calls_that_wait_for_others_are_told_of_the_end_too(there):
-    crossing, begun, all_begun = LoopBridge(there.loop), [], asyncio.Event()
+    bridge, begun, all_begun = LoopBridge(there.loop), [], asyncio.Event()
 
     async def answer_together(message):
         begun.append(message)
@@ -186,11 +186,11 @@ async def test_calls_that_wait_for_others_are_told_of_the_end_too(there):
             all_begun.set()
         await all_begun.wait()
 
-    await asyncio.gather(*(crossing.submit(number, answer_together) for number in range(4)))
+    await asyncio.gather(*(bridge.submit(number, answer_together) for number in range(4)))
     there.close()
     with pytest.raises(EngineStoppedError):
-        await crossing.submit(1, echo)
+        await bridge.submit(1, echo)
 
 
-async def _crossing(loop):
+async def _bridge(loop):
     return bridge_to(loop)

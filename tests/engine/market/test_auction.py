@@ -1,3 +1,5 @@
+"""The clearing price of demands for pages (M7)."""
+
 import numpy as np
 import pytest
 from hypothesis import given

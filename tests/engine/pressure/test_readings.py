@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from pie_mlx.engine.pressure import MemoryReading, memory_reader
-from pie_mlx.engine.pressure.linux import read_linux
-from pie_mlx.engine.pressure.macos import read_macos
+from pie_mlx.engine.pressure.readings import read_linux, read_macos
 
 MIB = 1 << 20
 MEMINFO = "MemTotal:       16777216 kB\nMemFree:  1000 kB\nMemAvailable:    4194304 kB\nSwapTotal: 0 kB\n"
@@ -96,7 +95,7 @@ def test_a_real_cgroup_limit_is_seen_from_inside(real_group: tuple[Path, str]) -
     (group / limit).write_text(str(256 * MIB))
     program = (
         f"import os, pathlib; pathlib.Path({str(group / 'cgroup.procs')!r}).write_text(str(os.getpid())); "
-        "from pie_mlx.engine.pressure.linux import read_linux; "
+        "from pie_mlx.engine.pressure.readings import read_linux; "
         "kept = bytearray(100 << 20); found = read_linux(); print(found.total_bytes, found.available_bytes)"
     )
     done = subprocess.run(

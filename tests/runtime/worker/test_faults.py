@@ -260,7 +260,7 @@ async def test_catching_everything_and_carrying_on_does_not_help(engine, program
 
 
 async def test_a_worker_that_does_not_exit_after_its_program_is_killed(engine, program, monkeypatch):
-    monkeypatch.setattr("pie_mlx.runtime.worker.executor.FAREWELL_SECONDS", 0.1)
+    monkeypatch.setattr("pie_mlx.runtime.worker.executor.EXIT_SECONDS", 0.1)
     path = program("""
         import asyncio, os
         async def straggler():

@@ -1,7 +1,8 @@
 """The header of a GGUF file: what it says of the model and of its tensors, all of it bounded before it is believed.
 
 The gguf package's own reader maps the file, so that a file cut while it is read ends the process, believes every
-length, and takes five seconds for a vocabulary of 49,152 tokens. Of it come names, block sizes and dequantisation.
+length, and takes five seconds for a vocabulary of 49,152 tokens. We use only its type names, block sizes and
+dequantisation.
 """
 
 import math
@@ -19,7 +20,7 @@ import numpy as np
 from pie_mlx.errors import ModelLoadError
 
 ENTRIES_LIMIT = 1 << 16
-"""Of metadata, and of tensors."""
+"""Most metadata entries; also most tensors."""
 TEXT_LIMIT_BYTES = 4 << 20
 KEY_LIMIT_BYTES = 1024
 ELEMENTS_LIMIT = 1 << 23

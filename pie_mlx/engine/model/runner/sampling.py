@@ -251,9 +251,9 @@ def argmax(logits: mx.array, draws: Sequence[Draw], last: mx.array | None = None
 def from_whole_row(logits: mx.array, draws: Sequence[Draw], last: mx.array | None = None) -> mx.array:
     """Draws that need no order: the whole row, or what is likely enough against its maximum; [draws] uint32."""
     mass = _mass(logits, draws, last)
-    if any(draw.sampler.floor for draw in draws):
-        floor = _column([draw.sampler.floor for draw in draws])
-        mass = mx.where(mass >= floor * mx.max(mass, axis=-1, keepdims=True), mass, 0)
+    if any(draw.sampler.min_probability for draw in draws):
+        min_p = _column([draw.sampler.min_probability for draw in draws])
+        mass = mx.where(mass >= min_p * mx.max(mass, axis=-1, keepdims=True), mass, 0)
     return _first_above(mass, draws)[:, 0].astype(mx.uint32)
 
 
@@ -294,7 +294,7 @@ def _kept(falling: mx.array, draws: Sequence[Draw]) -> mx.array:
     enough = before < _column([draw.sampler.p for draw in draws])
     # p = 1 keeps everything: rounding must not let the running sum reach 1 early.
     whole = mx.array([draw.sampler.p >= 1.0 for draw in draws])[:, None]
-    likely = falling >= _column([draw.sampler.floor for draw in draws]) * falling[:, :1]
+    likely = falling >= _column([draw.sampler.min_probability for draw in draws]) * falling[:, :1]
     return ((rank < k) & (enough | whole) & likely & (falling > 0)) | (rank == 0)
 
 

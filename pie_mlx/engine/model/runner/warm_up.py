@@ -18,7 +18,7 @@ from pie_mlx.metal.faults import DEVICE_ERRORS, one_line
 from pie_mlx.metal.kernel_attention import run_kinds
 from pie_mlx.metal.page_pool.kernel_pool import KernelPool
 
-SAMPLERS = (Sampler.argmax(), Sampler(1.0), Sampler(1.0, floor=0.1), Sampler(1.0, k=40, p=0.9))
+SAMPLERS = (Sampler.argmax(), Sampler(1.0), Sampler(1.0, min_probability=0.1), Sampler(1.0, k=40, p=0.9))
 """One for each way to draw."""
 
 CONTEXT = -1

@@ -43,7 +43,7 @@ class Guesses(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Writing:
-    """A guess on its way. `pending` tokens are still to be read; `row` is the place behind them, None at the end."""
+    """A guess being drafted. `pending` tokens are still to be read; `row` is the one after them, None at the end."""
 
     guess: Guess
     pending: list[int]

@@ -61,5 +61,7 @@ class ThreadWatch:
     def _look(self) -> None:
         for executor in list(self._running.values()):
             if executor.process_id is not None and self._count(executor.process_id) > THREADS_LIMIT:
-                executor.condemn(ProcessError(f"Thread limit of {THREADS_LIMIT} exceeded", hint="run fewer at a time"))
+                executor.kill_with(
+                    ProcessError(f"Thread limit of {THREADS_LIMIT} exceeded", hint="run fewer at a time")
+                )
         self.start()

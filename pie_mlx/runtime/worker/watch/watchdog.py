@@ -58,7 +58,7 @@ class Watchdog:
                 executor.heard_seconds = now
             verdict = self._silence(executor, now) or self._excess(executor)
             if verdict is not None:
-                executor.condemn(verdict)
+                executor.kill_with(verdict)
         if self._running and (self._measuring is None or self._measuring.done()):
             self._measuring = self._loop.run_in_executor(None, self._measure_scratch, list(self._running.values()))
         self._timer = self._loop.call_later(self._interval, self._tick)
@@ -67,7 +67,7 @@ class Watchdog:
         """Runs on another thread: directories may be large."""
         for executor, verdict in self._scratch.look(executors).items():
             with contextlib.suppress(RuntimeError):  # the engine has stopped
-                self._loop.call_soon_threadsafe(executor.condemn, verdict)
+                self._loop.call_soon_threadsafe(executor.kill_with, verdict)
 
     def _silence(self, executor: WorkerExecutor, now: float) -> PieError | None:
         silent_seconds = now - executor.heard_seconds

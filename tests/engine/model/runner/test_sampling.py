@@ -34,7 +34,7 @@ def reference(row: np.ndarray, sampler: Sampler, uniform: float) -> int:
         keep &= np.arange(len(row)) < sampler.k
     if sampler.p < 1:
         keep &= np.cumsum(falling) - falling < sampler.p
-    keep &= falling >= sampler.floor * falling[0]
+    keep &= falling >= sampler.min_probability * falling[0]
     keep[0] = True
     kept = set(order[keep].tolist())
     ids = order if sampling.needs_order(sampler) else np.arange(len(row))

@@ -23,7 +23,7 @@ class Executor:
         self.verdict = ""
         self.pings = 0
 
-    def condemn(self, verdict):
+    def kill_with(self, verdict):
         self.verdict = str(verdict)
 
     def ping(self):

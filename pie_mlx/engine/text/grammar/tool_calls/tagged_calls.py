@@ -31,7 +31,10 @@ def json_text(schema: Schema) -> str:
 
 
 class TaggedCalls:
-    """`spell` gives the parts of a text in Lark: strings, and tokens by number."""
+    """Lark grammars for tool calls with tagged parameters.
+
+    `spell` gives the parts of a text in Lark: strings, and tokens by number.
+    """
 
     def __init__(self, tags: CallTags, spell: Callable[[str], list[str]], engine: LlguidanceEngine) -> None:
         self._tags = tags
@@ -128,7 +131,7 @@ class TaggedCalls:
 
 
 def _is_plain(schema: Any) -> bool:
-    """Whether a schema tells kinds alone."""
+    """Whether it restricts only the type."""
     return isinstance(schema, dict) and cast("Schema", schema).keys() - _ANNOTATIONS == {"type"}
 
 
@@ -142,7 +145,7 @@ def _properties(schema: Schema) -> Schema:
 
 
 def _is_kept(keyword: str, schema: Schema) -> bool:
-    """Whether calls with declared parameters alone keep to it and leave out nothing that matters."""
+    """Whether `additionalProperties` can be ignored: it is false, or parameters are declared."""
     return keyword == "additionalProperties" and (schema[keyword] is False or bool(_properties(schema)))
 
 

@@ -44,7 +44,7 @@ def _anything(pattern: str) -> Schema:
 
 
 def _tagless(schema: Schema, pattern: str) -> Schema:
-    """Where several schemas judge a value, one for each is enough: engines recurse where two say it."""
+    """Of several schemas that judge a value, add the pattern to one branch only: llguidance recurses if two have it."""
     if not _COMBINED & schema.keys():
         inner = replace_subschemas(schema, lambda one: _tagless(one, pattern))
         return inner if _CONSTANTS & schema.keys() else _filled(inner, pattern)
@@ -65,7 +65,7 @@ def _part(schema: Any, pattern: str, filled: bool) -> Any:
 
 
 def _filled(schema: Schema, pattern: str) -> Schema:
-    """With words for what a schema says nothing of."""
+    """Restrict kinds that the schema leaves open."""
     kinds = schema.get("type", ["string", "array", "object", "number"])
     filled = dict(schema)
     if _NUMBERS.intersection([kinds] if isinstance(kinds, str) else kinds):

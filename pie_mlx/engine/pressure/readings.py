@@ -1,14 +1,51 @@
-"""The memory of a Linux machine, and of the cgroups that this process is in."""
+"""A system's memory at one moment, as Linux and macOS report it."""
 
 import re
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-from pie_mlx.engine.pressure.reading import MemoryReading
+from pie_mlx.system import sysctl_number
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryReading:
+    """Total bytes, and the bytes still available under every limit on this process.
+
+    `stalled` is the percentage of the last seconds in which all programs waited for memory. `system_level` is macOS's
+    own pressure level: 1 normal, 2 warning, 4 critical. Both are 0 if the system does not report them.
+    """
+
+    total_bytes: int
+    available_bytes: int
+    stalled: float = 0.0
+    system_level: int = 0
+
+
+ReadMemory = Callable[[], MemoryReading | None]
+
+
+def memory_reader(platform: str = sys.platform) -> ReadMemory:
+    """A reader for that kind of system. It returns None if nothing is known."""
+    return {"darwin": read_macos, "linux": read_linux}.get(platform, lambda: None)
+
+
+def read_macos(ask: Callable[[str], int | None] = sysctl_number) -> MemoryReading | None:
+    """A Mac: the values that `memory_pressure` prints. None if the kernel does not report them.
+
+    `ask` reads numeric sysctl settings.
+    """
+    total, free_percent = ask("hw.memsize"), ask("kern.memorystatus_level")
+    if total is None or free_percent is None:
+        return None
+    level = ask("kern.memorystatus_vm_pressure_level")
+    return MemoryReading(total, total * min(max(free_percent, 0), 100) // 100, system_level=level or 0)
 
 
 def read_linux(root: Path = Path("/")) -> MemoryReading | None:
-    """The reading from /proc below `root`, or from the tightest cgroup. None if neither can be read."""
+    """A Linux machine: the reading from /proc below `root`, or from the tightest cgroup of this
+    process. None if neither can be read."""
     known = _numbers(_text(root / "proc/meminfo"))
     if not {"MemTotal", "MemAvailable"} <= known.keys():
         return None
