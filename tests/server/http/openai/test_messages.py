@@ -237,7 +237,6 @@ def post_free(claude):
     [
         ({"service_tier": "auto", "metadata": {"user_id": "ada"}, "extra_body": {"diagnostics": {}}}, None),
         ({"inference_geo": "us"}, "inference_geo"),
-        ({"thinking": {"type": "enabled", "budget_tokens": 1024}}, "thinking.budget_tokens"),
         ({"tools": [TOOL, {"type": "web_search_20250305", "name": "web_search"}]}, "tools[1] (web_search)"),
         (
             {"extra_body": {"context_management": {"edits": [{"type": "clear_thinking_20251015", "keep": "all"}]}}},
