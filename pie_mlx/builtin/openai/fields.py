@@ -239,8 +239,19 @@ def _without_nulls(message: Any) -> Any:
     return kept
 
 
+Prompts = str | list[str | int | list[int]]
+"""A text, a list of texts, of tokens, or of lists of tokens."""
+
+
+class EmbeddingRequest(Body, kw_only=True):
+    model: str
+    input: Prompts
+    encoding_format: Literal["float", "base64"] = "float"
+    dimensions: Whole | None = None
+
+
 class CompletionRequest(Request, kw_only=True):
-    prompt: str | list[str | int | list[int]]
+    prompt: Prompts
     echo: bool = False
     logprobs: Annotated[int, Meta(ge=0, le=5)] | None = None
     max_tokens: Annotated[int, Meta(ge=0)] | None = 16

@@ -165,12 +165,23 @@ def _thinking(effort, variables):
     return {}
 
 
-def encoded(model, text, param):
-    """The tokens of a text. Raises Refusal for a text whose beginning already has more than the model reads."""
-    tokenizer, limit = model.tokenizer(), model.info.maximum_positions
-    if len(text) > (longest := ROOMY_TOKEN * limit):
-        check_fits(model, len(tokenizer.encode(text[:longest], begins=True)), param, "at least ")
-    return tokenizer.encode(text, begins=True)
+def prompts_of(given, param):
+    """`Prompts` as a list of texts, or of lists of tokens. Raises Refusal for a mixture."""
+    kinds = {type(one) for one in given} if isinstance(given, list) else {str}
+    if len(kinds) != 1:
+        raise Refusal(400, f"{param}: give a text, texts, tokens or lists of tokens", param=param)
+    return [given] if isinstance(given, str) or kinds == {int} else given
+
+
+def encoded(model, text, param, longest=None, *, begins=True):
+    """The tokens of a text, of the `longest` only the first. Raises Refusal for a text whose beginning already has more
+    than the model reads."""
+    tokenizer, roomy = model.tokenizer(), ROOMY_TOKEN * model.info.maximum_positions
+    if longest is not None:
+        return tokenizer.encode(text[:roomy], begins=begins)[:longest]
+    if len(text) > roomy:
+        check_fits(model, len(tokenizer.encode(text[:roomy], begins=begins)), param, "at least ")
+    return tokenizer.encode(text, begins=begins)
 
 
 def checked_length(context, param):
