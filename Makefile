@@ -65,9 +65,11 @@ $(VENV)/installed-dev: $(VENV)/installed
 	$(PIP) install --group dev
 	@touch $@
 
-$(CLIENTS)/installed: tests/clients/requirements.txt tests/clients/package.json
-	$(PYTHON) -m venv $(CLIENTS)/venv
-	$(CLIENTS)/venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement tests/clients/requirements.txt
+$(CLIENTS)/installed: $(wildcard tests/clients/requirements/*.txt) tests/clients/package.json
+	for file in tests/clients/requirements/*.txt; do \
+		venv=$(CLIENTS)/$$(basename $$file .txt) && $(PYTHON) -m venv $$venv && \
+		$$venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement $$file || exit 1; \
+	done
 	cp tests/clients/package.json $(CLIENTS)
 	npm install --prefix $(CLIENTS) --no-audit --no-fund
 	@touch $@

@@ -18,6 +18,7 @@ from pie_mlx.cli.terminal.standard_input import is_at_terminal, is_piped, piped_
 @click.option("--model", metavar="NAME|REPO|DIR|GGUF", help="Talk to this model.")
 @click.option("--system", metavar="TEXT", help="The system message.")
 @click.option("--max-tokens", type=Whole(min=1), metavar="N", help="Longest answer.")
+@click.option("--think", type=Whole(min=0), metavar="N", help="Longest thought before an answer, in tokens.")
 @click.option("--temperature", type=Number(min=0), metavar="T", help="0 always takes the most likely token.")
 @click.option(
     "--template", multiple=True, metavar="NAME=VALUE", help="Set a variable of its chat template. Repeatable."

@@ -14,7 +14,7 @@ from pie_mlx.calls import (
     Vocabulary,
 )
 from pie_mlx.errors import InvalidTypeError
-from pie_mlx.sdk._calls.checks import checked_text, integers
+from pie_mlx.sdk._calls.checks import checked_text, integers, token_list
 from pie_mlx.sdk._calls.host import HostLink, current_host
 
 Pooling = Literal["mean", "last"]
@@ -95,21 +95,26 @@ class Model:
         return False
 
     async def embed(
-        self, texts: Iterable[str], *, pooling: Pooling = "mean", normalize: bool = True
+        self, texts: Iterable[str | Iterable[int]], *, pooling: Pooling = "mean", normalize: bool = True
     ) -> list[list[float]]:
         """A vector for each text, as long as the model is wide: the mean of the final hidden states of its tokens, or
         with `last` that of its last token; `normalize` to length 1. Texts are batched with everything else.
 
-        Texts are tokenised as they are, without a template. Raises InvalidArgumentError for a text without tokens and
-        for a model whose hidden states cannot be read, ContextLengthError for one that is too long.
+        Texts are tokenised as they are, without a template, or given as their tokens. Raises InvalidArgumentError for a
+        text without tokens and for a model whose hidden states cannot be read, ContextLengthError for one that is too
+        long.
         """
         from pie_mlx.sdk._calls.embedding import embedded  # it loads asyncio
 
         if isinstance(texts, str):
             raise InvalidTypeError("embed: got str", hint="pass a list of texts")
-        tokenizer = self.tokenizer()
-        tokens = [tokenizer.encode(checked_text(text, "embed")) for text in texts]
+        tokens = [self._tokens(text) for text in texts]
         return await embedded(self.host, self.name, tokens, pooling, normalize=normalize)
+
+    def _tokens(self, text: str | Iterable[int]) -> list[int]:
+        if isinstance(text, str):
+            return self.tokenizer().encode(checked_text(text, "embed"))
+        return token_list(integers(text, "embed"), self.info.vocabulary_size)
 
     def __repr__(self) -> str:
         return f"Model({self.info.name!r})"

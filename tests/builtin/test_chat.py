@@ -116,6 +116,16 @@ async def test_thoughts_stand_between_two_lines_and_are_not_the_answer():
     assert result == "12 + 30 = 42"
 
 
+async def test_a_thought_is_no_longer_than_it_may_be():
+    question = "What is 12 plus 30? Think before you answer."
+    whole, _, _ = await talk(question=question)
+    sent, result, _ = await talk(question=question, think=2)
+    (thought, _), (unlimited, _) = (text.split("\n... done thinking.\n\n") for text in (sent, whole))
+    assert unlimited.startswith(thought)
+    assert len(thought) < len(unlimited)
+    assert result
+
+
 LONG = "My favourite colour is blue. " + "k3 7z " * 420
 
 

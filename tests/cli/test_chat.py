@@ -57,6 +57,11 @@ def test_what_is_piped_in_must_be_text(pie, monkeypatch, tmp_path):
     assert "the piped input is not UTF-8 text" in ended.err
 
 
+def test_a_thought_is_no_longer_than_it_may_be(pie):
+    ask = ("chat", "What is 12 plus 30? Think before you answer.", "--temperature", 0)
+    assert len(pie(*ask, "--think", 1).out.partition("... done")[0]) < len(pie(*ask).out.partition("... done")[0])
+
+
 def test_quiet_prints_what_was_said_without_what_was_thought(pie):
     ended = pie("chat", "-q", "What is 12 plus 30? Think before you answer.", "--temperature", 0)
     assert ended.out == "12 + 30 = 42\n"

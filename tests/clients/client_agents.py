@@ -1,4 +1,4 @@
-"""Coding agents, as they are published, each started by `pie launch`: a file is read and edited by two calls."""
+"""Coding agents, as they are published, each started by `pie launch`: a file is read and edited."""
 
 import subprocess
 import sys
@@ -32,5 +32,6 @@ def test_an_agent_edits_a_file(name, url, script, counted, environment, tmp_path
     assert script.note.read_text() == AFTER, ran.stdout
     assert DONE in ran.stdout
     assert ran.returncode == 0
-    assert counted().cached_tokens > REUSED_TOKENS, "the second turn found nothing of the first"
+    if AGENTS[name].takes_turns:
+        assert counted().cached_tokens > REUSED_TOKENS, "the second turn found nothing of the first"
     assert counted().refused() == set()

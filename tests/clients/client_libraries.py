@@ -9,13 +9,33 @@ from tests.clients.conftest import INSTALLED
 from tests.clients.scripted import MODEL
 
 pytestmark = pytest.mark.timeout(120)
-TASKS = sorted(Path(__file__).with_name("libraries").glob("*.py"))
+TASKS = sorted(Path(__file__).with_name("libraries").glob("play_*"))
 
 
-@pytest.mark.parametrize("task", TASKS, ids=lambda path: path.stem.removeprefix("play_"))
+def name_of(task):
+    return task.stem.removeprefix("play_")
+
+
+def words(task):
+    """The command that plays a task. Modules of Node find their packages from the directory they run in."""
+    if task.suffix == ".mjs":
+        return ["node", "--input-type=module", "-"]
+    own = Path(__file__).with_name("requirements") / f"{name_of(task)}.txt"
+    return [INSTALLED / (own.stem if own.exists() else "libraries") / "bin" / "python", task]
+
+
+@pytest.mark.parametrize("task", TASKS, ids=name_of)
 def test_a_library_plays_its_task(task, url, counted, environment):
-    words = [str(INSTALLED / "venv" / "bin" / "python"), str(task), url, MODEL]
-    ran = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=100)
+    with task.open() as text:
+        ran = subprocess.run(
+            [*words(task), url, MODEL],
+            cwd=INSTALLED,
+            env=environment,
+            stdin=text,
+            capture_output=True,
+            text=True,
+            timeout=100,
+        )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert counted().refused() == set()
     assert counted().statuses["200"]

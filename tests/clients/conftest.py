@@ -68,7 +68,7 @@ def _counts(url):
 def environment(tmp_path):
     """Variables of a command line that has never been used, and that finds the clients."""
     (tmp_path / "user").mkdir()
-    paths = [str(INSTALLED / "node_modules" / ".bin"), str(INSTALLED / "venv" / "bin"), os.environ["PATH"]]
+    paths = [str(INSTALLED / "node_modules" / ".bin"), str(INSTALLED / "aider" / "bin"), os.environ["PATH"]]
     kept = {
         name: value for name, value in os.environ.items() if name in ("LANG", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS")
     }

@@ -15,11 +15,22 @@ Call = tuple[str, dict[str, Any]]
 
 @dataclass(frozen=True)
 class Agent:
-    """A command line that edits a file by two calls. `tools` tell its requests from others'."""
+    """A command line that edits a file by calls. `tools` tell its requests from others'."""
 
     arguments: Sequence[str]
     tools: frozenset[str]
     calls: Callable[[str], Sequence[Call]]
+
+    @property
+    def takes_turns(self) -> bool:
+        """Whether its second request repeats the first one."""
+        return bool(self.tools)
+
+
+def _none(file: str) -> Sequence[Call]:
+    """It writes the file into its reply."""
+    del file
+    return []
 
 
 def _claude(file: str) -> Sequence[Call]:
@@ -40,7 +51,15 @@ def _qwen(file: str) -> Sequence[Call]:
     return [("read_file", {"file_path": file}), ("edit", edit)]
 
 
+def _pi(file: str) -> Sequence[Call]:
+    edit = {"path": file, "edits": [{"oldText": "teh", "newText": "the"}]}
+    return [("read", {"path": file}), ("edit", edit)]
+
+
 AGENTS = {
+    "aider": Agent(
+        ["--message", TASK, "--yes-always", "--no-git", "--no-show-model-warnings", "note.txt"], frozenset(), _none
+    ),
     "claude": Agent(
         ["-p", TASK, "--permission-mode", "acceptEdits", "--allowedTools", "Read,Edit"],
         frozenset({"Read", "Edit"}),
@@ -52,8 +71,15 @@ AGENTS = {
         _codex,
     ),
     "opencode": Agent(["run", TASK], frozenset({"read", "edit", "bash"}), _opencode),
+    "pi": Agent(["-p", TASK], frozenset({"read", "edit", "write", "bash"}), _pi),
     "qwen-code": Agent(["-p", TASK, "--approval-mode", "yolo"], frozenset({"read_file", "edit"}), _qwen),
 }
+
+
+def _agent_of(prompt: str, offered: set[str]) -> Agent | None:
+    """The agent that sent a prompt: pi offers what opencode does, and names itself."""
+    found = [agent for agent in AGENTS.values() if agent.tools and agent.tools <= offered]
+    return AGENTS["pi"] if AGENTS["pi"] in found and "pi" in prompt.split() else next(iter(found), None)
 
 
 @dataclass
@@ -64,9 +90,15 @@ class Script:
 
     def __call__(self, prompt: str) -> str:
         offered, answered = offered_tools(prompt), answers(prompt)
+        if "weather" in offered and not answered:
+            return tool_call("weather", {"city": "Paris"})
         if "weather" in offered:
-            return WEATHER if answered else tool_call("weather", {"city": "Paris"})
-        agent = next((agent for agent in AGENTS.values() if agent.tools <= offered), None)
+            return WEATHER
+        if "[[ ## answer ## ]]" in prompt:
+            return f"[[ ## answer ## ]]\n{WEATHER}\n\n[[ ## completed ## ]]"
+        if TASK in prompt and not offered:
+            return f"{DONE}\n\nnote.txt\n```\n{AFTER}```\n"
+        agent = _agent_of(prompt, offered)
         if agent is None or self.note is None:
             return GREETING
         calls = agent.calls(str(self.note))

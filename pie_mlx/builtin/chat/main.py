@@ -151,7 +151,8 @@ async def answer(context, input, is_over):
     """Stream the model's turn: its reasoning between two marker lines, then the answer, which is returned."""
     thoughts, words, page = reasoning.Decoder(context.model), chat.Decoder(context.model), Page()
     sampler = Sampler(input["temperature"], p=input["top_p"])
-    async for step in context.generate(sampler, max_tokens=input["max_tokens"]):
+    limits = {"max_tokens": input["max_tokens"], "thinking_budget": input.get("think")}
+    async for step in context.generate(sampler, **limits):
         tokens = (await step.execute()).tokens
         page.show(thoughts, thoughts.feed(tokens))
         page.show(words, words.feed(tokens))

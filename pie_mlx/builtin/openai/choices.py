@@ -22,7 +22,7 @@ STREAMED_SECONDS = 0.08
 @dataclass(frozen=True)
 class Sampling:
     """How tokens are drawn, at most `at_once` per step, in a `stream` or not, and when to stop. `top` is the number of
-    most likely tokens to report, None for no logprobs."""
+    most likely tokens to report, None for no logprobs; `thought_tokens` limits the thoughts of a reply."""
 
     sampler: Sampler
     max_tokens: int | None
@@ -31,6 +31,7 @@ class Sampling:
     one_call: bool = False
     at_once: int = 1
     stream: bool = False
+    thought_tokens: int | None = None
 
 
 @dataclass
@@ -60,7 +61,7 @@ class Counts:
     finish: str = ""
 
 
-def sampling_of(request, index, max_tokens, *, top=None, one_call=False):
+def sampling_of(request, index, max_tokens, *, top=None, one_call=False, thought_tokens=None):
     """The sampling of one choice. Choices of one request use different random streams."""
     seed = None if request.seed is None else (request.seed + index) % (1 << 63)
     sampler = Sampler(request.temperature, k=request.top_k, p=request.top_p, min_probability=request.min_p, seed=seed)
@@ -72,7 +73,7 @@ def sampling_of(request, index, max_tokens, *, top=None, one_call=False):
     )
     at_once = 1 if request.stop_texts or one_call else AT_ONCE
     sampler = sampler if top is None else sampler.scored()
-    return Sampling(sampler, max_tokens, request.stop_texts, top, one_call, at_once, request.stream)
+    return Sampling(sampler, max_tokens, request.stop_texts, top, one_call, at_once, request.stream, thought_tokens)
 
 
 class Choice:
@@ -87,6 +88,7 @@ class Choice:
         self._entries = EntryBuffer(stops)
         self._recent = []
         self._called = False
+        self._thought_tokens = 0
         self._alternatives = None
         self._token_seconds = STREAMED_SECONDS
         self.counts = Counts()
@@ -150,10 +152,16 @@ class Choice:
             max_tokens=left,
             stop=chat.stop_tokens(self._context.model),
             constrain=constraint,
+            thinking_budget=self._thoughts_left(),
             auto_flush=False,
         )
         top = self._sampling.top
         return generator, generator.probe_each_step(-1, Distribution(1.0, top)) if top else None
+
+    def _thoughts_left(self):
+        """Tokens that the thoughts may still take; a generator counts only its own."""
+        limit = self._sampling.thought_tokens
+        return None if limit is None else max(0, limit - self._thought_tokens)
 
     def _decode(self, output):
         counts, tokens = self.counts, output.tokens
@@ -163,6 +171,7 @@ class Choice:
         said = Decoded()
         # One by one while the model reasons: the reasoning may end at any of them.
         for part in ([token] for token in tokens) if self._decoder.thinks else [tokens]:
+            self._thought_tokens += self._decoder.thinks
             more = self._decoder.feed(part)
             if more.reasoning or self._decoder.thinks:
                 counts.reasoning_tokens += len(part)

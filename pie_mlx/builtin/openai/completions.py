@@ -12,7 +12,7 @@ from choices import Choice, Costs, Piece, replies, sampling_of
 from decoding import Decoded, StopTexts, Vocabulary
 from fields import ChatRequest, CompletionRequest
 from inferlet import Context, runtime
-from prompts import Rules, begin_replies, checked_length, encoded, load_model
+from prompts import Rules, begin_replies, checked_length, encoded, load_model, prompts_of
 from scores import prompt_entries
 from wire import CHAT, SHORT_BYTES, EventForm, Refusal, error_object, identifier, read_body, send
 
@@ -139,7 +139,7 @@ async def begin_texts(request, size):
     Raises Refusal, and the engine's errors.
     """
     model = load_model(request.model)
-    count = len(_prompts(request.prompt)) * request.n
+    count = len(prompts_of(request.prompt, "prompt")) * request.n
     if count > MOST_CHOICES:
         raise Refusal(400, f"prompt: {count:,} answers, at most {MOST_CHOICES:,} at once", param="prompt")
     if size > SHORT_BYTES:
@@ -173,19 +173,11 @@ async def _echoed(request, prompts, echoes, costs):
 def _prepare(request, model):
     """The prompts in contexts, and the text of them that each choice echoes."""
     prompts = []
-    for prompt in _prompts(request.prompt):
+    for prompt in prompts_of(request.prompt, "prompt"):
         tokens = encoded(model, prompt, "prompt") if isinstance(prompt, str) else prompt
         prompts.append(Context(model).append(tokens))
         checked_length(prompts[-1], "prompt")
     return prompts, [_echo(prompt) if request.echo else "" for prompt in prompts for _ in range(request.n)]
-
-
-def _prompts(prompt):
-    """A text, a list of texts, of tokens, or of lists of tokens, as a list of prompts."""
-    kinds = {type(one) for one in prompt} if isinstance(prompt, list) else {str}
-    if len(kinds) != 1:
-        raise Refusal(400, "prompt: give a text, texts, tokens or lists of tokens", param="prompt")
-    return [prompt] if isinstance(prompt, str) or kinds == {int} else prompt
 
 
 def _echo(context):

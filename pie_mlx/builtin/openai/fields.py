@@ -7,6 +7,7 @@ from msgspec import Meta
 from wire import Body, Strict, without_nulls
 
 Whole = Annotated[int, Meta(ge=1)]
+Count = Annotated[int, Meta(ge=0)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Penalty = Annotated[float, Meta(ge=-2, le=2)]
 TokenId = Annotated[str, Meta(pattern="^[0-9]{1,9}$")]
@@ -125,6 +126,13 @@ class SchemaFormat(Strict, tag="json_schema"):
     json_schema: Schema
 
 
+class ReasoningOptions(Strict, frozen=True):
+    """How much to think: at most `max_tokens`. There are no summaries: the reasoning itself is sent."""
+
+    effort: Effort | None = None
+    max_tokens: Count | None = None
+
+
 class StreamOptions(Strict):
     include_usage: bool = False
     include_obfuscation: Literal[False] = False
@@ -176,6 +184,8 @@ class Request(DrawnBody):
         "functions": "use tools",
         "guided_json": "use response_format",
         "max_new_tokens": "use max_tokens",
+        "thinking": "use reasoning",
+        "thinking_token_budget": "use thinking_budget",
         "num_predict": "use max_tokens",
         "structured_outputs": "use response_format",
     }
@@ -199,8 +209,19 @@ class ChatRequest(Request, kw_only=True):
     response_format: PlainText | AnyObject | SchemaFormat = PlainText()
     logprobs: bool = False
     top_logprobs: Annotated[int, Meta(ge=0, le=20)] = 0
+    reasoning: ReasoningOptions = ReasoningOptions()
     reasoning_effort: Effort | None = None
+    thinking_budget: Count | None = None
     chat_template_kwargs: dict[str, Any] = {}
+
+    @property
+    def effort(self) -> Effort | None:
+        return self.reasoning_effort or self.reasoning.effort
+
+    @property
+    def thought_tokens(self) -> int | None:
+        """How many tokens the thoughts of a reply may take, None without a limit."""
+        return self.reasoning.max_tokens if self.thinking_budget is None else self.thinking_budget
 
     @classmethod
     def prepared(cls, given: dict[str, Any], left_out: list[str]) -> dict[str, Any]:
@@ -218,8 +239,19 @@ def _without_nulls(message: Any) -> Any:
     return kept
 
 
+Prompts = str | list[str | int | list[int]]
+"""A text, a list of texts, of tokens, or of lists of tokens."""
+
+
+class EmbeddingRequest(Body, kw_only=True):
+    model: str
+    input: Prompts
+    encoding_format: Literal["float", "base64"] = "float"
+    dimensions: Whole | None = None
+
+
 class CompletionRequest(Request, kw_only=True):
-    prompt: str | list[str | int | list[int]]
+    prompt: Prompts
     echo: bool = False
     logprobs: Annotated[int, Meta(ge=0, le=5)] | None = None
     max_tokens: Annotated[int, Meta(ge=0)] | None = 16

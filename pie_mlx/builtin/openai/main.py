@@ -7,6 +7,7 @@ import time
 from datetime import UTC, datetime
 
 import completions
+import embeddings
 import messages
 import ollama
 import responses
@@ -19,6 +20,7 @@ ROUTES = {
     **ollama.ROUTES,
     "/v1/chat/completions": ("POST", completions.answer_chat),
     "/v1/completions": ("POST", completions.answer_text),
+    "/v1/embeddings": ("POST", embeddings.answer),
     "/v1/messages": ("POST", messages.answer),
     "/v1/messages/count_tokens": ("POST", messages.count),
     "/v1/responses": ("POST", responses.answer),

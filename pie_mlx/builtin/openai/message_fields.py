@@ -3,7 +3,7 @@
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
-from fields import StopText, Whole
+from fields import Count, StopText, Whole
 from msgspec import Meta
 from wire import Body, Refusal, Strict, leave_out_tools, without_nulls
 
@@ -79,10 +79,10 @@ class ToolChoice(Strict):
 
 
 class ThinkingOptions(Strict):
-    """`budget_tokens` is a hint. A thought that is `omitted` is a block without text."""
+    """A thought that is `omitted` is a block without text."""
 
     type: Literal["enabled", "disabled", "adaptive", "between_tools"]
-    budget_tokens: int | None = None
+    budget_tokens: Count | None = None
     display: Literal["summarized", "omitted"] | None = None
 
 
@@ -147,8 +147,6 @@ class MessageRequest(Body, kw_only=True):
         choice = given.get("tool_choice")
         if not isinstance(choice, dict) or choice.get("type") in ("auto", "none"):
             leave_out_tools(given, left_out, "custom")
-        if isinstance(given.get("thinking"), dict) and "budget_tokens" in given["thinking"]:
-            left_out.append("thinking.budget_tokens")
         return given
 
 

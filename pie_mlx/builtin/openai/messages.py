@@ -11,6 +11,7 @@ from fields import (
     NamedFunction,
     OfferedTool,
     PlainText,
+    ReasoningOptions,
     Schema,
     SchemaFormat,
     System,
@@ -89,7 +90,7 @@ def chat_of(request):
         tool_choice=_choice(choice),
         parallel_tool_calls=choice is None or not choice.disable_parallel_tool_use,
         response_format=SchemaFormat(Schema(name="answer", schema=format.schema)) if format else PlainText(),
-        reasoning_effort=_effort(request),
+        reasoning=_reasoning(request),
     )
     chat.left_out = request.left_out
     paths = [path for path, _ in turns]
@@ -163,12 +164,14 @@ def _choice(choice):
     return None if choice.type == "auto" else CHOICES[choice.type]
 
 
-def _effort(request):
-    """How much to think, None for the model's own habit."""
+def _reasoning(request):
+    """How much to think; the model's own habit where nothing is said."""
     effort, thinking = request.output_config.effort, request.thinking
     if thinking is not None and thinking.type == "disabled":
-        return "none"
-    return {None: "medium" if thinking and thinking.type == "enabled" else None, "max": "xhigh"}.get(effort, effort)
+        return ReasoningOptions(effort="none")
+    usual = "medium" if thinking and thinking.type == "enabled" else None
+    effort = {None: usual, "max": "xhigh"}.get(effort, effort)
+    return ReasoningOptions(effort=effort, max_tokens=thinking.budget_tokens if thinking else None)
 
 
 class MessageForm(EventForm):

@@ -4,6 +4,7 @@ import hashlib
 import json
 from datetime import UTC, datetime
 
+import embeddings
 import fields
 import msgspec
 from completions import begin_texts
@@ -15,7 +16,6 @@ from wire import EventForm, Refusal, Terms, read_body, refusal_of, reported, sen
 SPOKEN_VERSION = "0.12.6"
 """The version of the interface. Clients ask for it to find out what they may send."""
 NEVER = "9999-12-31T23:59:59Z"
-LATEST = ":latest"
 _encode = msgspec.json.Encoder().encode
 
 
@@ -59,7 +59,7 @@ async def ps(body):
 async def show(body):
     """/api/show. Raises Refusal for an unknown model."""
     request = await read_body(body, NamedModel)
-    info = load_model(_name(request.model or request.name)).info
+    info = load_model(request.model_name).info
     thinks, calls = info.formats.reasoning or info.formats.channels, info.formats.tools or info.formats.channels
     capabilities = ["completion", *(["tools"] if calls else []), *(["thinking"] if thinks else [])]
     family = DETAILS["family"]
@@ -86,6 +86,8 @@ def refusing(text):
 ROUTES = {
     "/api/chat": ("POST", chat),
     "/api/generate": ("POST", generate),
+    "/api/embed": ("POST", embeddings.embed),
+    "/api/embeddings": ("POST", embeddings.embed_one),
     "/api/tags": ("GET", tags),
     "/api/ps": ("GET", ps),
     "/api/show": ("POST", show),
@@ -115,10 +117,6 @@ def answered(error):
     return {"status": refusal.status, "body": {"error": str(refusal)}}
 
 
-def _name(name):
-    return name.removesuffix(LATEST)
-
-
 def _described(name):
     digest = hashlib.sha256(name.encode()).hexdigest()
     return {"name": name, "model": name, "modified_at": _now(), "size": 0, "digest": digest, "details": DETAILS}
@@ -130,7 +128,7 @@ def _now():
 
 def _loaded(request, form):
     """The answer to a request that says nothing: clients load a model by it."""
-    answer = form(request, load_model(_name(request.model)))
+    answer = form(request, load_model(request.model_name))
     return {"headers": reported(request.left_out), "body": answer.line("", done=True, done_reason="load")}
 
 
@@ -153,8 +151,14 @@ async def _answer(request, body, messages, form, tools=()):
 
 def _drawn(request):
     options = request.options
-    drawn = {name: getattr(options, name) for name in ("temperature", "top_p", "top_k", "min_p", "seed", "stop")}
-    return {**drawn, "model": _name(request.model), "stream": request.stream}
+    alike = ("temperature", "top_p", "top_k", "min_p", "seed", "stop", "frequency_penalty", "presence_penalty")
+    drawn = {name: getattr(options, name) for name in alike}
+    return {
+        **drawn,
+        "repetition_penalty": options.repeat_penalty,
+        "model": request.model_name,
+        "stream": request.stream,
+    }
 
 
 def _limit(request):

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from fields import Function, Share, StopText
+from fields import Function, Penalty, Share, StopText, Whole
 from msgspec import Meta
 from wire import Body, Refusal, Strict, without_nulls
 
@@ -48,10 +48,7 @@ class Options(Strict, frozen=True):
         | {"use_mlock", "use_mmap", "vocab_only"}
     )
     NEUTRAL: ClassVar[dict[str, float]] = {
-        "frequency_penalty": 0,
         "mirostat": 0,
-        "presence_penalty": 0,
-        "repeat_penalty": 1,
         "tfs_z": 1,
         "typical_p": 1,
     }
@@ -60,12 +57,25 @@ class Options(Strict, frozen=True):
     top_p: Share = 1.0
     top_k: Annotated[int, Meta(ge=0, le=2**63 - 1)] = 0
     min_p: Share = 0.0
+    frequency_penalty: Penalty = 0.0
+    presence_penalty: Penalty = 0.0
+    repeat_penalty: Annotated[float, Meta(gt=0, le=100)] = 1.0
     seed: int | None = None
     stop: StopText | Annotated[list[StopText], Meta(max_length=64)] = []
     num_predict: int = -1
 
 
-class Drawn(Body):
+class OfModel(Body):
+    """A request that names a model, perhaps with the tag that means the newest of its name."""
+
+    model: str = ""
+
+    @property
+    def model_name(self) -> str:
+        return self.model.removesuffix(":latest")
+
+
+class Drawn(OfModel):
     """The fields of chats and of texts. `format` is "json" or a JSON Schema."""
 
     HINTS: ClassVar[frozenset[str]] = frozenset({"keep_alive"})
@@ -86,7 +96,6 @@ class Drawn(Body):
     }
     ADVICE: ClassVar[dict[str, str]] = {r"messages\[\d+\]\.images": "only text is read"}
 
-    model: str
     stream: bool = True
     format: Literal["", "json"] | dict[str, Any] = ""
     think: bool | Literal["low", "medium", "high"] | None = None
@@ -117,12 +126,31 @@ class GenerateRequest(Drawn, kw_only=True):
     raw: bool = False
 
 
-class NamedModel(Body, kw_only=True):
+class NamedModel(OfModel, kw_only=True):
     """Older clients send `name`."""
 
-    model: str = ""
     name: str = ""
     verbose: bool = False
+
+    @classmethod
+    def prepared(cls, given: dict[str, Any], left_out: list[str]) -> dict[str, Any]:
+        return {**given, "model": given.get("model") or given.get("name", "")}
+
+
+class Embedded(OfModel):
+    """The fields of both requests for vectors. No option changes them."""
+
+    HINTS: ClassVar[frozenset[str]] = frozenset({"keep_alive", "options"})
+
+
+class EmbedRequest(Embedded, kw_only=True):
+    input: str | list[str]
+    truncate: bool = True
+    dimensions: Whole | None = None
+
+
+class EmbeddingsRequest(Embedded, kw_only=True):
+    prompt: str = ""
 
 
 def _options(options: dict[str, Any], left_out: list[str]) -> dict[str, Any]:

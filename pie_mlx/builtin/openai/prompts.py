@@ -141,10 +141,13 @@ def load_model(name, template=None):
 def load_with_variables(request, terms):
     """The model of a ChatRequest, with its reasoning effort and template variables. Raises Refusal."""
     model, variables = load_model(request.model), request.chat_template_kwargs
-    if request.reasoning_effort is not None:
-        told = _thinking(request.reasoning_effort, model.template_variables)
+    if request.effort is not None:
+        told = _thinking(request.effort, model.template_variables)
         variables = {**told, **variables}
-        request.left_out += [] if told else [terms.effort]
+        if not told and request.effort == "none":
+            request.thinking_budget = 0
+        elif not told:
+            request.left_out.append(terms.effort)
     unknown = sorted(variables.keys() - set(model.template_variables))
     if unknown:
         known = ", ".join(model.template_variables) or "none"
@@ -162,12 +165,23 @@ def _thinking(effort, variables):
     return {}
 
 
-def encoded(model, text, param):
-    """The tokens of a text. Raises Refusal for a text whose beginning already has more than the model reads."""
-    tokenizer, limit = model.tokenizer(), model.info.maximum_positions
-    if len(text) > (longest := ROOMY_TOKEN * limit):
-        check_fits(model, len(tokenizer.encode(text[:longest], begins=True)), param, "at least ")
-    return tokenizer.encode(text, begins=True)
+def prompts_of(given, param):
+    """`Prompts` as a list of texts, or of lists of tokens. Raises Refusal for a mixture."""
+    kinds = {type(one) for one in given} if isinstance(given, list) else {str}
+    if len(kinds) != 1:
+        raise Refusal(400, f"{param}: give a text, texts, tokens or lists of tokens", param=param)
+    return [given] if isinstance(given, str) or kinds == {int} else given
+
+
+def encoded(model, text, param, longest=None, *, begins=True):
+    """The tokens of a text, of the `longest` only the first. Raises Refusal for a text whose beginning already has more
+    than the model reads."""
+    tokenizer, roomy = model.tokenizer(), ROOMY_TOKEN * model.info.maximum_positions
+    if longest is not None:
+        return tokenizer.encode(text[:roomy], begins=begins)[:longest]
+    if len(text) > roomy:
+        check_fits(model, len(tokenizer.encode(text[:roomy], begins=begins)), param, "at least ")
+    return tokenizer.encode(text, begins=begins)
 
 
 def checked_length(context, param):
@@ -318,7 +332,7 @@ def _choice(request, rules, context, index):
     limit = request.max_completion_tokens or request.max_tokens
     top = request.top_logprobs if request.logprobs else None
     one_call = not request.parallel_tool_calls or isinstance(request.tool_choice, NamedChoice)
-    sampling = sampling_of(request, index, limit, top=top, one_call=one_call)
+    sampling = sampling_of(request, index, limit, top=top, one_call=one_call, thought_tokens=request.thought_tokens)
     decoder = ReplyDecoder(context.model, [json.dumps(schema) for schema in rules.schemas])
     vocabulary = Vocabulary(context.model) if request.logprobs else None
     return Choice(context, sampling, decoder, StopTexts(request.stop_texts), rules, vocabulary, index)

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from fields import AnyObject, DrawnBody, Effort, PlainText, RefusedText, Schema, Whole
+from fields import AnyObject, DrawnBody, PlainText, ReasoningOptions, RefusedText, Schema, Whole
 from msgspec import Meta
 from wire import Body, Strict, leave_out_tools, without_nulls
 
@@ -77,12 +77,6 @@ class FlatSchemaFormat(Schema, tag="json_schema"):
 
 class TextOptions(Strict, frozen=True):
     format: PlainText | AnyObject | FlatSchemaFormat = PlainText()
-
-
-class ReasoningOptions(Strict, frozen=True):
-    """There are no summaries: the reasoning itself is sent."""
-
-    effort: Effort | None = None
 
 
 class ResponseRequest(DrawnBody, kw_only=True):

@@ -50,7 +50,7 @@ def chat_of(request):
         response_format=_format(request.text.format),
         logprobs=LOGPROBS in request.include,
         top_logprobs=request.top_logprobs,
-        reasoning_effort=request.reasoning.effort,
+        reasoning=request.reasoning,
         chat_template_kwargs=request.chat_template_kwargs,
     )
     chat.left_out = request.left_out

@@ -12,7 +12,8 @@ async def main(input):
         context.user(input["prompt"])
         sampler = Sampler(input["temperature"], p=input["top_p"])
         decoder, answer = chat.Decoder(model), ""
-        async for step in context.generate(sampler, max_tokens=input["max_tokens"]):
+        limits = {"max_tokens": input["max_tokens"], "thinking_budget": input.get("think")}
+        async for step in context.generate(sampler, **limits):
             answer += send(decoder, decoder.feed((await step.execute()).tokens))
         return answer + send(decoder, decoder.finish())
 

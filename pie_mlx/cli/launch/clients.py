@@ -133,6 +133,17 @@ def _aider(target: Target) -> Setup:
     )
 
 
+def _pi(target: Target) -> Setup:
+    """Its directory is ours, so that no account of the user's own is read there."""
+    model = {"id": target.model, "contextWindow": target.context, "maxTokens": target.replies}
+    provider = {"baseUrl": f"{target.url}/v1", "api": "openai-completions", "apiKey": "PIE_API_KEY", "models": [model]}
+    return Setup(
+        {"PI_CODING_AGENT_DIR": str(target.directory), "PI_OFFLINE": "1", "PIE_API_KEY": target.key},
+        ("--provider", "pie", "--model", target.model),
+        files={"models.json": json.dumps({"providers": {"pie": provider}})},
+    )
+
+
 def _qwen_code(target: Target) -> Setup:
     return Setup(
         {
@@ -150,5 +161,6 @@ CLIENTS: Mapping[str, ClientProgram] = {
     "codex": ClientProgram("codex", "npm install -g @openai/codex", _codex),
     "opencode": ClientProgram("opencode", "npm install -g opencode-ai", _opencode),
     "aider": ClientProgram("aider", "python3 -m pip install aider-install && aider-install", _aider),
+    "pi": ClientProgram("pi", "npm install -g @mariozechner/pi-coding-agent", _pi),
     "qwen-code": ClientProgram("qwen", "npm install -g @qwen-code/qwen-code", _qwen_code),
 }

@@ -13,7 +13,7 @@ from pie_mlx.cli.options import Common, common_options
 @common_options
 @click.pass_obj
 def command(common: Common, client: str, arguments: tuple[str, ...], model: str | None) -> int:
-    """Start a coding agent that uses the engine, with ARGS of its own: claude, codex, opencode, aider or qwen-code.
+    """Start a coding agent that uses the engine, with ARGS of its own: claude, codex, opencode, aider, pi or qwen-code.
 
     It uses the engine that 'pie serve' has started, or starts one and ends it afterwards. The client gets variables and
     a directory in $PIE_HOME/clients; its usual configuration stays as it is. The exit status is the client's. For any

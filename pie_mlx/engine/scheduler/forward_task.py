@@ -11,7 +11,7 @@ from pie_mlx.engine.kv import WorkingToken
 from pie_mlx.engine.model.runner.batch import LogitsRequest, PackedMask
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.speculation.drafting import Window
-from pie_mlx.engine.text.grammar import Matcher
+from pie_mlx.engine.text.grammar import Freedom, Matcher
 from pie_mlx.engine.text.grammar.ahead import compute_masks
 from pie_mlx.engine.text.logit_mask import allowed_next
 from pie_mlx.errors import PieError
@@ -57,6 +57,13 @@ class FurtherSteps:
     def is_current(self) -> bool:
         """Whether no other call has named the context."""
         return self.context.named == self.named
+
+    def restrict(self, matchers: Sequence[Matcher], fixed: PackedMask | None, free: Freedom) -> None:
+        """Draw under these masks; or under `fixed` alone, as long as the matchers leave the pass free."""
+        self.matchers, self.fixed = matchers, fixed
+        if free.tokens:
+            self.stop_tokens |= free.ends
+            self.trim(free.tokens - 1)
 
     def trim(self, count: int) -> None:
         """Take no more than `count` further steps."""

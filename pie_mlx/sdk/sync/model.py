@@ -12,8 +12,8 @@ class Model(AsyncModel):
     variables of its chat template as JSON text."""
 
     def embed(  # pyright: ignore[reportIncompatibleMethodOverride] - blocks
-        self, texts: Iterable[str], *, pooling: Pooling = "mean", normalize: bool = True
+        self, texts: Iterable[str | Iterable[int]], *, pooling: Pooling = "mean", normalize: bool = True
     ) -> list[list[float]]:
         """A vector for each text, as long as the model is wide: the mean of the final hidden states of its tokens, or
-        with `last` that of its last token; `normalize` to length 1."""
+        with `last` that of its last token; `normalize` to length 1. A text may be given as its tokens."""
         return wait(super().embed(texts, pooling=pooling, normalize=normalize))

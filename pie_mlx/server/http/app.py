@@ -54,11 +54,12 @@ def http_app(service: Service) -> ASGIApp:
         versions = [{"num": str(number), "owner": owners[number]} for number in _newest_first(owners)]
         return JSONResponse({"name": name, "versions": versions})
 
-    async def upgrade(request: Request) -> Response:
+    async def running(request: Request) -> Response:
+        """Ollama's clients ask whether anything runs here, some for these words."""
         del request
-        help = "this is the websocket of a pie engine: use 'pie', pie_mlx.client or pie-client"
-        openai = "OpenAI's interface is at /v1, Anthropic's at /v1/messages, Ollama's at /api"
-        return PlainTextResponse(f"{help}; {openai}\n", 426, headers={"upgrade": "websocket"})
+        help = "Ollama is running here as one interface of a pie engine, at /api"
+        others = "OpenAI's is at /v1, Anthropic's at /v1/messages, and programs use the websocket"
+        return PlainTextResponse(f"{help}; {others}\n")
 
     async def nothing(request: Request, error: Exception) -> Response:
         del request, error
@@ -66,7 +67,7 @@ def http_app(service: Service) -> ASGIApp:
         return PlainTextResponse(help, 404)
 
     routes = [
-        Route("/", upgrade),
+        Route("/", running),
         Route(HEALTH_PATH, health),
         Route("/metrics", metrics),
         Route("/api/v1/inferlets/{name}", versions),

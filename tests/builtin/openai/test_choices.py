@@ -1,6 +1,8 @@
 """Several replies of one request go on at once, at the pace of whoever reads them."""
 
 import asyncio
+from functools import partial
+from types import SimpleNamespace
 
 import pytest
 
@@ -98,3 +100,58 @@ async def test_one_that_fails_ends_all(merged):
         assert [part async for part in merged(replies.streams)]
     assert sorted(replies.ended) == [0, 1, 2]
     assert others() == before
+
+
+class Spoken:
+    """A context whose generators draw these tokens, and which records the budgets that they get."""
+
+    finish_reason = "length"
+
+    def __init__(self, tokens):
+        self.seq_len, self.budgets = 0, []
+        self.model = SimpleNamespace(info=SimpleNamespace(formats=SimpleNamespace(stop_tokens=[])))
+        self._tokens = iter(tokens)
+
+    def buffer(self):
+        return []
+
+    def generate(self, sampler, *, thinking_budget, **options):
+        self.budgets.append(thinking_budget)
+        return self
+
+    async def __aiter__(self):
+        for token in self._tokens:
+            output = SimpleNamespace(tokens=[token], raw=None)
+            yield SimpleNamespace(up_to=lambda n, output=output: SimpleNamespace(execute=partial(give, output)))
+
+
+async def give(output):
+    return output
+
+
+class Thinking:
+    """A decoder of a reply that begins inside a thought of so many tokens."""
+
+    def __init__(self, openai_module, length):
+        self._decoded, self._left = openai_module("decoding").Decoded, length
+        self.thinks = True
+
+    def feed(self, tokens):
+        self._left -= len(tokens)
+        self.thinks = self._left > 0
+        return self._decoded(reasoning="x") if self.thinks else self._decoded("y")
+
+    def finish(self, *, is_cut=False):
+        return self._decoded()
+
+
+@pytest.mark.parametrize(("budget", "left"), [(5, 2), (3, 0), (2, 0), (None, None)])
+async def test_behind_a_thought_only_what_it_has_left_may_be_thought(openai_module, budget, left):
+    choices, context = openai_module("choices"), Spoken(range(6))
+    sampling = choices.Sampling(choices.Sampler(0.0), 6, [], thought_tokens=budget)
+    rules = openai_module("prompts").Rules(make=object)
+    stops = openai_module("decoding").StopTexts([])
+    choice = choices.Choice(context, sampling, Thinking(openai_module, 3), stops, rules)
+    pieces = [piece async for piece in choice.pieces()]
+    assert "".join(piece.reasoning + piece.text for piece in pieces) == "xxyyyy"
+    assert context.budgets == [budget, left]

@@ -37,7 +37,19 @@ def test_a_template_that_knows_efforts_is_told_which(request_with):
     assert told == {"reasoning_effort": "high"}
 
 
-@pytest.mark.parametrize("variables", [[], ["date_string"]])
-def test_an_effort_that_the_template_cannot_be_told_is_left_out_and_reported(request_with, variables):
-    told, request = request_with("low", variables)
+def test_to_a_template_that_reads_neither_nothing_is_told(request_with):
+    told, request = request_with("low", ["date_string"])
     assert (told, request.left_out) == ({}, ["reasoning_effort"])
+
+
+def test_an_effort_that_the_template_cannot_be_told_is_left_out_and_reported_but_none_is_held(
+    openai_module, monkeypatch
+):
+    prompts, wire = openai_module("prompts"), openai_module("wire")
+    model = SimpleNamespace(name="m", template_variables=[])
+    monkeypatch.setattr(prompts, "load_model", lambda name, template=None: model)
+    body = b'{"model": "m", "messages": [{"role": "user", "content": "x"}], "reasoning_effort": "%b"}'
+    low, none = (wire.read_fields(body % effort, openai_module("fields").ChatRequest) for effort in (b"low", b"none"))
+    assert prompts.load_with_variables(low, wire.CHAT) is prompts.load_with_variables(none, wire.CHAT) is model
+    assert (low.left_out, low.thought_tokens) == (["reasoning_effort"], None)
+    assert (none.left_out, none.thought_tokens) == ([], 0)

@@ -32,3 +32,4 @@ messages = [ASKED, said, {"role": "tool", "tool_name": "weather", "content": wea
 answer = client.chat(model=model, messages=messages, tools=[weather])
 assert answer.message.content == "It is 21 degrees in Paris.", answer
 assert client.generate(model=model, prompt="Hello").response == "Hello there."
+assert len(client.embed(model, ["one", "two"]).embeddings) == 2

@@ -33,3 +33,4 @@ with client.responses.stream(model=model, input=ASKED, tools=flat) as stream:
 result = {"type": "function_call_output", "call_id": called.call_id, "output": "21"}
 response = client.responses.create(model=model, input=[*ASKED, called, result], tools=flat)
 assert response.output_text == "It is 21 degrees in Paris.", response
+assert len(client.embeddings.create(model=model, input=["one", "two"]).data) == 2

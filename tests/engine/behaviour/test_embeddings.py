@@ -32,6 +32,8 @@ async def test_vectors_are_those_of_mlx_lm(family: str, tmp_path: Path) -> None:
     directory = write_tiny_model(tmp_path / family, family)
     with running(model=str(directory), max_batch_tokens=16) as engine:
         mean, last = await engine.model.embed(TEXTS), await engine.model.embed(TEXTS, pooling="last", normalize=False)
+        tokens = [engine.encode(text) for text in TEXTS]
+        np.testing.assert_allclose(await engine.model.embed(tokens), mean, atol=2e-3)
         for text, first, second in zip(TEXTS, mean, last, strict=True):
             states = hidden_states(directory, engine.encode(text))
             np.testing.assert_allclose(first, normalised(states.mean(0)), atol=2e-3)

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from pie_mlx.engine.text.grammar.thought_limit import LimitedWalk
 from pie_mlx.sdk import Context, Generator, JsonSchema, Sampler, chat, reasoning
 from tests.engine.running import Running
 
@@ -52,6 +53,30 @@ async def test_steps_drafts_and_texts_at_once_end_the_thought_at_the_same_place(
     with Context(engine.model) as context:
         drawn.append(await replying(context, thinker(engine), thinking_budget=BUDGET).collect_tokens())
     assert drawn[0] == drawn[1] == drawn[2]
+
+
+async def test_a_thought_that_opens_again_ends_at_once_however_many_tokens_a_step_draws(engine: Running) -> None:  # G15
+    (opening,), (closing,) = map(engine.model.tokenizer().encode, ("<think>", "</think>"))
+    sampler = Sampler.argmax().penalized(bias={opening: 500.0})
+    with Context(engine.model) as context:
+        generator = replying(context, sampler, thinking_budget=BUDGET)
+        steps = [(await step.execute()).tokens async for step in generator]
+    with Context(engine.model) as context:
+        tokens = await replying(context, sampler, thinking_budget=BUDGET).collect_tokens()
+    assert tokens == [token for step in steps for token in step]
+    assert tokens == [opening] * (1 + BUDGET) + [closing] + [opening, closing] * 6 + [opening]
+
+
+async def test_outside_a_thought_several_steps_are_drawn_without_a_mask(
+    engine: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    masks: list[int] = []
+    mask_of = LimitedWalk.mask
+    with Context(engine.model) as context:
+        generator = replying(context, Sampler.argmax(), thinking_budget=BUDGET)
+        monkeypatch.setattr(LimitedWalk, "mask", lambda walk: masks.append(1) or mask_of(walk))
+        drawn = await generator.collect_tokens()
+    assert len(masks) < len(drawn) / 2
 
 
 async def test_a_reply_without_a_thought_is_what_it_is_without_a_budget(engine: Running) -> None:  # G15

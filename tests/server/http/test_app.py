@@ -83,10 +83,12 @@ async def test_messages_without_a_reader_are_counted(server):
     assert "pie_signals_ignored_total 1.0" in body.splitlines()
 
 
-async def test_a_page_is_told_that_this_is_no_page(server):
+async def test_who_asks_whether_anything_runs_here_is_told_so_and_what(server):
     status, _, body = await get(server, "/")
-    assert (status, body.count("\n")) == (426, 1)
+    assert (status, body.count("\n")) == (200, 1)
+    assert body.startswith("Ollama is running")
     assert "/v1" in body
+    assert (await get(server, "/", method="HEAD"))[::2] == (200, "")
 
 
 @pytest.mark.parametrize("path", ["/chat/completions", "/v1", "/messages"])

@@ -37,7 +37,7 @@ from pie_mlx.engine.scheduler.forward_task import FurtherSteps, advance_matchers
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.speculation.drafting import DraftRow
-from pie_mlx.engine.text.grammar import Matcher
+from pie_mlx.engine.text.grammar import Freedom, Matcher
 from pie_mlx.engine.text.logit_mask import allowed_next, pack_runs
 from pie_mlx.errors import TokenBudgetError
 from pie_mlx.events import PassCompleted
@@ -95,7 +95,9 @@ async def _pass(
         request, fixed = await _request(services, process, context, call, length, use)
         if call.horizon is not None:
             services.rebid(process, context, declared_horizon(*call.horizon))
-        mask = allowed_next(matchers, fixed)
+        free = _freedom(matchers)
+        bound = () if free.tokens else matchers
+        mask = allowed_next(bound, fixed)
         reads = requests(services.store, context, call, request, mask, claimed)
         drafted = None
         if call.speculation is not None:
@@ -104,7 +106,7 @@ async def _pass(
         if drafted is not None or not _may_go_on(call, matchers):
             continuation = None
         if continuation is not None:
-            continuation.matchers, continuation.fixed = matchers, fixed
+            continuation.restrict(bound, fixed, free)
             _limit(services, continuation, claimed, length + len(request.inputs))
         work = _run(services, context, call, request, reads, drafted, continuation)
         results, computed = await _paid(services, process, len(request.inputs), drafted or continuation, work)
@@ -158,6 +160,12 @@ def _check_room(services: Services, context: LiveContext, call: calls.Forward) -
 def _may_go_on(call: calls.Forward, matchers: Sequence[Matcher]) -> bool:
     """Whether steps may follow the pass: it reserves pages, and advances grammars."""
     return call.reserve and (call.advance_slot is not None or not matchers)
+
+
+def _freedom(matchers: Sequence[Matcher]) -> Freedom:
+    """How long none of the matchers forbids anything."""
+    found = [matcher.freedom for matcher in matchers]
+    return Freedom(min((free.tokens for free in found), default=0), frozenset().union(*(free.ends for free in found)))
 
 
 def _limit(services: Services, continuation: FurtherSteps, claimed: int, length: int) -> None:

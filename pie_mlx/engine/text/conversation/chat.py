@@ -9,6 +9,7 @@ import msgspec
 
 from pie_mlx.calls import ChatState, Formats, ParsedToolCall, RenderedTurn, Turn
 from pie_mlx.engine.text.conversation.call_styles import adapt_calls
+from pie_mlx.engine.text.conversation.control_texts import ControlTexts
 from pie_mlx.engine.text.conversation.formats import detect_formats
 from pie_mlx.engine.text.conversation.fragment_writer import FragmentWriter
 from pie_mlx.engine.text.conversation.fragments import Fragments, derive_fragments, message
@@ -17,12 +18,12 @@ from pie_mlx.engine.text.conversation.stateful_writer import StatefulWriter
 from pie_mlx.engine.text.conversation.tool_calls import parse_calls
 from pie_mlx.engine.text.conversation.tool_fragments import offered
 from pie_mlx.engine.text.conversation.verification import adapt, check_writer, conversations, first_seal
-from pie_mlx.engine.text.conversation.writing import Piece, TurnWriter
+from pie_mlx.engine.text.conversation.writing import Piece, TurnWriter, tool_schemas
 from pie_mlx.engine.text.steps import all_steps
 from pie_mlx.engine.text.templates.template import CHATML, EPOCH, ChatTemplate
 from pie_mlx.engine.text.tokens.encoding import Steps
 from pie_mlx.engine.text.tokens.tokenizer import Tokenizer
-from pie_mlx.errors import InvalidArgumentError, TemplateError
+from pie_mlx.errors import TemplateError
 
 
 def load_template(
@@ -62,6 +63,7 @@ class ChatRenderer:
         self.template = load_template(tokenizer, variables, date)
         self._markers = [tokenizer.added_texts[token] for token in sorted(tokenizer.control_ids)]
         self._markers += [text for token in tokenizer.eos_ids if (text := tokenizer.added_texts.get(token))]
+        self._control_texts = ControlTexts([tokenizer.added_texts[token] for token in tokenizer.control_ids])
         self.fragments: Fragments | None = None
         self.failure: TemplateError | None = None
         self.stop_tokens = sorted({*generation_eos_ids, *tokenizer.eos_ids})
@@ -140,17 +142,11 @@ class ChatRenderer:
                 "chat template: tells the model of no tools",
                 hint="describe them in the system message, or the first one",
             )
-        for schema in turn.schemas:
-            if self.tokenizer.has_control_text(schema):
-                raise InvalidArgumentError(
-                    "tool schema: contains the text of a control token", hint="rename or reword it in the schema"
-                )
-        if turn.calls and self.tokenizer.has_control_text(turn.text + "".join(call.arguments for call in turn.calls)):
-            raise InvalidArgumentError("tool call: contains the text of a control token", hint="leave it out")
+        tool_schemas(turn.schemas)  # as they are, with their own names
 
     def _write(self, turn: Turn, state: ChatState, writer: TurnWriter) -> Generator[int, None, RenderedTurn]:
-        pieces, after = writer.write(turn, state)
-        pieces = [piece for piece in pieces if piece.text]
+        written, after = writer.write(self._control_texts.hidden(turn), state)
+        pieces = self._control_texts.shown([piece for piece in written if piece.text])
         if not pieces:
             return RenderedTurn([], msgspec.structs.replace(after, inline=state.inline))
         inline = not any(pieces[-1].text.endswith(marker) for marker in self._markers)

@@ -8,13 +8,23 @@ exactly where the grammar may end, and taking one terminates the matcher.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from copy import copy
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from pie_mlx.calls import Brle
 from pie_mlx.engine.text.grammar.masks import PackedMask, mask_to_brle, pack_tokens
 from pie_mlx.errors import GrammarError, GrammarRejectedError, InvalidArgumentError
+
+
+class Freedom(NamedTuple):
+    """How long everything is allowed, whatever is drawn: for so many `tokens`, and up to one of `ends`."""
+
+    tokens: int
+    ends: frozenset[int] = frozenset()
+
+
+NO_FREEDOM = Freedom(0)
 
 
 def no_token_fits() -> GrammarError:
@@ -62,6 +72,11 @@ class Walk(ABC):
         """An independent copy."""
 
     @property
+    def freedom(self) -> Freedom:
+        """How long it forbids nothing, as far as it knows."""
+        return NO_FREEDOM
+
+    @property
     def innermost(self) -> "Walk":
         """The walk that computes the masks of this one."""
         return self
@@ -103,6 +118,11 @@ class Matcher:
         if self._mask is None:
             self._mask = self._compute_mask()
         return self._mask
+
+    @property
+    def freedom(self) -> Freedom:
+        """How long it forbids nothing, as far as it knows."""
+        return self._walk.freedom
 
     @property
     def awaits(self) -> Walk | None:

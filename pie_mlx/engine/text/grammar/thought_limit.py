@@ -5,11 +5,12 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from pie_mlx.calls import ThoughtLimit
-from pie_mlx.engine.text.grammar.base import Walk
+from pie_mlx.engine.text.grammar.base import Freedom, Walk
 from pie_mlx.engine.text.grammar.masks import PackedMask, pack_tokens
 from pie_mlx.engine.text.grammar.thought import Letters
 from pie_mlx.errors import GrammarError
 
+ENDLESS = 1 << 31
 LONGEST_DELIMITER = 1024
 """In characters: every token of the vocabulary is looked for in it."""
 
@@ -37,6 +38,7 @@ class Limit:
         self._vocabulary_size = vocabulary_size
         self.free = self.mask([token for token in tokens if token < vocabulary_size])
         self._writing = self._tokens_within((self.closing, self.again), tokens)
+        self.last_of_opening = frozenset(token for token in marks if self.letters.of(token) == self.opening[-1])
         self.longest = max(map(len, (self.opening, self.closing, self.again)))
         for end in (self.closing, self.again):
             if not all(self._writing[letter] for letter in end) and not self._writing[end]:
@@ -89,6 +91,14 @@ class LimitedWalk(Walk):
     def mask(self) -> PackedMask:
         due = self._due(self._states[-1])
         return self._limit.free if due is None else self._limit.mask(due)
+
+    @property
+    def freedom(self) -> Freedom:
+        """Outside a thought, up to the token that would open one, where there is one."""
+        state, limit = self._states[-1], self._limit
+        if limit.last_of_opening and not state.is_open:
+            return Freedom(ENDLESS, limit.last_of_opening)
+        return Freedom(max(0, limit.tokens - state.spent))
 
     def push(self, tokens: Sequence[int]) -> int:
         for count, token in enumerate(tokens):

@@ -207,10 +207,18 @@ def test_a_system_text_cannot_spell_control_tokens(make_tokenizer: Factory) -> N
     assert tokens.count(chat.tokenizer.id_of("<|/turn|>") or -1) == 1
 
 
-def test_a_tool_schema_that_spells_control_tokens_is_refused(make_tokenizer: Factory) -> None:
+@pytest.mark.parametrize("spelled", ["<|im_end|>", r"\u003c|im_end|\u003e"])
+def test_a_tool_schema_cannot_spell_control_tokens(make_tokenizer: Factory, spelled: str) -> None:
     chat = renderer(make_tokenizer, "hermes")
-    with pytest.raises(InvalidArgumentError, match="control token"):
-        chat.render(Turn("tools", schemas=['{"name": "a<|im_end|>"}']), ChatState())
+    schema = f'{{"name": "stop", "description": "Writes {spelled}.", "parameters": {{}}}}'
+    tokens = write(chat, [Turn("tools", schemas=[schema]), Turn("user", "x")])
+    assert tokens.count(chat.tokenizer.id_of("<|im_end|>") or -1) == 2
+    assert "Writes <|im_end|>." in chat.tokenizer.decode(tokens)
+
+
+def test_a_tool_cannot_be_named_after_a_control_token(make_tokenizer: Factory) -> None:
+    with pytest.raises(InvalidArgumentError, match="no name of a tool"):
+        renderer(make_tokenizer, "hermes").render(Turn("tools", schemas=['{"name": "a<|im_end|>"}']), ChatState())
 
 
 @pytest.mark.parametrize("schema", ["[", "[]", "{}", '{"function": 3}'])

@@ -1,5 +1,7 @@
 """Thoughts that may take so many tokens and no more."""
 
+from collections.abc import Collection
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,10 +26,16 @@ VOCABULARY = {number: letter.encode() for number, letter in enumerate(LETTERS)} 
 
 
 def limited(
-    tokens: int, opening: str = "<a>", closing: str = "</a>", again: str = "", *, is_open: bool = False
+    tokens: int,
+    opening: str = "<a>",
+    closing: str = "</a>",
+    again: str = "",
+    *,
+    is_open: bool = False,
+    marks: Collection[int] = (),
 ) -> Matcher:
     limit = ThoughtLimit(tokens, opening, closing, again, is_open)
-    return Matcher(LimitedWalk(Limit(limit, VOCABULARY, SIZE, ())), (), SIZE)
+    return Matcher(LimitedWalk(Limit(limit, VOCABULARY, SIZE, marks)), (), SIZE)
 
 
 def allowed(matcher: Matcher) -> set[int]:
@@ -134,6 +142,34 @@ def test_a_thought_never_takes_more_than_its_limit_and_its_end(limit: int, choic
         if "</a>" in text:
             break
     assert spent <= limit + len("</a>")
+
+
+@given(
+    limit=st.integers(0, 4),
+    marks=st.sampled_from([(), (8,)]),
+    choices=st.lists(st.integers(0, 1 << 16), min_size=20, max_size=20),
+)
+def test_while_it_says_that_all_is_free_nothing_is_forbidden(
+    limit: int, marks: tuple[int, ...], choices: list[int]
+) -> None:
+    matcher, free = limited(limit, marks=marks), 0
+    ends: Collection[int] = ()
+    for choice in choices:
+        free, ends = max((free, ends), matcher.freedom, key=lambda found: found[0])
+        assert not free or allowed(matcher) == set(VOCABULARY)
+        token = sorted(allowed(matcher))[choice % len(allowed(matcher))]
+        matcher.accept([token])
+        free = 0 if token in ends else max(0, free - 1)
+
+
+def test_outside_a_thought_all_is_free_up_to_the_token_that_opens_one() -> None:
+    (mark,) = written("<a>")
+    matcher = limited(0, marks=[mark])
+    matcher.accept([mark])
+    assert matcher.freedom.tokens == 0
+    matcher.accept(written("</a>"))
+    assert matcher.freedom.tokens > 1000
+    assert matcher.freedom.ends == {mark}
 
 
 def test_a_grammar_service_makes_them(language: Language) -> None:

@@ -118,6 +118,13 @@ def test_a_tool_is_used_and_its_result_told(create):
     assert "21" in said(create(messages=turns, **options))
 
 
+def test_a_tool_is_used_whose_schema_says_more_than_a_model_was_trained_on(create):
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **TOOL["input_schema"]}
+    tool = {**TOOL, "input_schema": {**schema, "additionalProperties": False}}
+    (block,) = create(messages=[IN_PARIS], system=HELPER, tools=[tool]).content
+    assert (block.type, block.input) == ("tool_use", {"city": "Paris"})
+
+
 @pytest.mark.parametrize("choice", [{"type": "any"}, {"type": "tool", "name": "weather"}])
 def test_a_choice_that_asks_for_a_tool_gets_one(create, choice):
     tools = [TOOL] if choice["type"] == "any" else [TOOL, {"name": "other", "input_schema": {"type": "object"}}]
@@ -237,7 +244,6 @@ def post_free(claude):
     [
         ({"service_tier": "auto", "metadata": {"user_id": "ada"}, "extra_body": {"diagnostics": {}}}, None),
         ({"inference_geo": "us"}, "inference_geo"),
-        ({"thinking": {"type": "enabled", "budget_tokens": 1024}}, "thinking.budget_tokens"),
         ({"tools": [TOOL, {"type": "web_search_20250305", "name": "web_search"}]}, "tools[1] (web_search)"),
         (
             {"extra_body": {"context_management": {"edits": [{"type": "clear_thinking_20251015", "keep": "all"}]}}},

@@ -96,6 +96,15 @@ def test_a_model_thinks_as_it_is_told(chat, think, thinks):
     assert "".join(part.message.thinking or "" for part in parts) == (answer.thinking or "")
 
 
+def test_penalties_are_those_of_openai(chat, ask):
+    penalties = {"frequency_penalty": 2.0, "presence_penalty": 1.5}
+    other = ask("Tell me a story.", extra_body={"repetition_penalty": 5.0}, **penalties)
+    options = {**GREEDY, **penalties, "repeat_penalty": 5.0}
+    answer = chat(asked("Tell me a story."), options=options).message
+    assert answer.content == other.choices[0].message.content
+    assert answer.content != chat(asked("Tell me a story.")).message.content
+
+
 def test_a_format_is_enforced(chat):
     schema = {"type": "object", "properties": {"on": {"type": "boolean"}}, "required": ["on"]}
     jsonschema.validate(json.loads(chat(asked("Anything"), format=schema).message.content), schema)
@@ -158,7 +167,7 @@ def test_a_hint_that_has_no_effect_is_left_out_and_reported(server, options, lef
     ("messages", "options", "words"),
     [
         ([{**HELLO[0], "images": ["aGk="]}], {}, r"messages\[0\]\.images.*only text is read"),
-        (HELLO, {"options": {"repeat_penalty": 1.1}}, "'options.repeat_penalty' is not supported: leave it out"),
+        (HELLO, {"options": {"typical_p": 0.5}}, "'options.typical_p' is not supported: leave it out"),
         (HELLO, {"options": {"temperature": 3}}, "options.temperature"),
         (asked("word " * 5000), {}, "maximum context length is 4096"),
     ],
