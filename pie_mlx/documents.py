@@ -50,9 +50,8 @@ def json_value(text: str | bytes, limit_bytes: int = JSON_LIMIT_BYTES, *, strict
     """
     if len(text) > limit_bytes:
         raise _too_long(limit_bytes)
-    checks: dict[str, Any] = {"parse_constant": _refuse_constant, "parse_float": _finite} if strict else {}
     try:
-        value = json.loads(text, **checks)
+        value = json.loads(text, **STRICT_NUMBERS) if strict else json.loads(text)
     except RecursionError:
         raise _too_deep() from None
     except (ValueError, MemoryError) as error:
@@ -151,6 +150,10 @@ def _finite(text: str) -> float:
     if math.isinf(value):
         raise ValueError(f"{text[:SHOWN_CHARACTERS]} is too large for a float")
     return value
+
+
+STRICT_NUMBERS: dict[str, Any] = {"parse_constant": _refuse_constant, "parse_float": _finite}
+"""Options of `json.loads` that refuse, as ValueError, NaN and numbers that no float holds."""
 
 
 def _too_deep() -> InvalidArgumentError:

@@ -14,6 +14,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
 import jsonschema
 
@@ -184,7 +185,7 @@ _NOTHING = object()
 
 
 def broken(instance: Any) -> Iterator[Any]:
-    """Copies with one value of another kind, one property less, or one that nobody declares."""
+    """Copies with one value of another kind, one property less or an undeclared one, or an item twice."""
     for path, value in list(_places(instance)):
         for other in (None, "?", 12345, -1.5, [], {}, True):
             if type(other) is not type(value):
@@ -193,6 +194,8 @@ def broken(instance: Any) -> Iterator[Any]:
             yield _changed(instance, path, _NOTHING)
         if isinstance(value, dict):
             yield _changed(instance, path, {**value, "zz_undeclared": 1})
+        if isinstance(value, list) and value:
+            yield _changed(instance, path, [*value, value[-1]])
 
 
 def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
@@ -217,9 +220,16 @@ def _changed(instance: Any, path: tuple[Any, ...], value: Any) -> Any:
 
 
 def _validator(schema: Any) -> Any:
-    return jsonschema.validators.validator_for(schema)(
-        schema, format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER
-    )
+    return jsonschema.validators.validator_for(schema)(schema, format_checker=_FORMATS)
+
+
+_FORMATS = jsonschema.FormatChecker()
+
+
+@_FORMATS.checks("uri")
+def _is_uri(value: object) -> bool:
+    """jsonschema has no check of its own for these."""
+    return not isinstance(value, str) or bool(urlsplit(value).scheme)
 
 
 def instances(schema: Any) -> tuple[list[Any], list[Any]]:

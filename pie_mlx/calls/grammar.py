@@ -21,7 +21,8 @@ class GrammarSource(Record, frozen=True):
     `thought` is any text under a `limit`.
 
     `strict` closes objects (G13); `lenient` compiles a schema with parts that cannot be enforced, and lists them;
-    `every_spelling` allows more than one spelling of a schema's values. `root` is the rule of a grammar that the text
+    `every_spelling` allows more than one spelling of a schema's values; with `known_formats` a `format` that is not
+    enforced is refused. `root` is the rule of a grammar that the text
     must be, "" for `root` or `start`.
     """
 
@@ -31,6 +32,7 @@ class GrammarSource(Record, frozen=True):
     schemas: list[str] = []
     lenient: bool = False
     every_spelling: bool = False
+    known_formats: bool = False
     root: str = ""
     limit: ThoughtLimit | None = None
 

@@ -67,9 +67,10 @@ class GrammarConstraint:
         strict: bool = True,
         lenient: bool = False,
         every_spelling: bool = False,
+        known_formats: bool = False,
     ) -> "GrammarConstraint":
         """JSON obeying a schema; options as for `Grammar.from_json_schema`. Raises GrammarError."""
-        return cls.from_grammar(JsonSchema(schema, strict, lenient, every_spelling), model)
+        return cls.from_grammar(JsonSchema(schema, strict, lenient, every_spelling, known_formats), model)
 
     @classmethod
     def from_regex(cls, pattern: str, model: Model) -> "GrammarConstraint":
@@ -116,10 +117,15 @@ class JsonSchema(GrammarSchema):
     strict: bool = True
     lenient: bool = False
     every_spelling: bool = False
+    known_formats: bool = False
 
     def grammar(self) -> Grammar:
         return Grammar.from_json_schema(
-            self.schema, strict=self.strict, lenient=self.lenient, every_spelling=self.every_spelling
+            self.schema,
+            strict=self.strict,
+            lenient=self.lenient,
+            every_spelling=self.every_spelling,
+            known_formats=self.known_formats,
         )
 
 

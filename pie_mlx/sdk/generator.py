@@ -223,7 +223,7 @@ class Generator:
         self.constrain(constraint)
         tokens = await self.collect_tokens()
         text = answer_text(self._handle.model, tokens) if waits else self._handle.model.tokenizer().decode(tokens)
-        return parse_text(reader, text)
+        return parse_text(reader, text, cut_after=len(tokens) if self.finish_reason == "length" else 0)
 
     async def _run(self, step: GenStep) -> Output:
         self._step_waits = False

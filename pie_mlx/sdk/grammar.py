@@ -26,6 +26,7 @@ class Grammar:
         strict: bool = True,
         lenient: bool = False,
         every_spelling: bool = False,
+        known_formats: bool = False,
     ) -> "Grammar":
         """JSON obeying a schema, given as JSON text or a dict.
 
@@ -35,10 +36,18 @@ class Grammar:
 
         Properties come in the schema's order, and constants as the schema spells them. With `every_spelling`, up to
         four properties of an object may come in any order, and a whole number among constants may end in `.0`.
+        With `known_formats`, a `format` that no grammar enforces is refused and not taken as an annotation.
         Raises GrammarError for text that is not JSON.
         """
-        text = schema_text(schema)
-        return cls(GrammarSource("json_schema", text, strict=strict, lenient=lenient, every_spelling=every_spelling))
+        source = GrammarSource(
+            "json_schema",
+            schema_text(schema),
+            strict=strict,
+            lenient=lenient,
+            every_spelling=every_spelling,
+            known_formats=known_formats,
+        )
+        return cls(source)
 
     @classmethod
     def from_regex(cls, pattern: str) -> "Grammar":

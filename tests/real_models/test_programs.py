@@ -23,6 +23,8 @@ WEATHER = {
         "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
     },
 }
+TIME = {"type": "function", "function": {**WEATHER["function"], "name": "get_time", "description": "The time there."}}
+NAMED = {"type": "function", "function": {"name": "get_weather"}}
 PERSON = {
     "type": "object",
     "properties": {"name": {"type": "string", "maxLength": 20}, "age": {"type": "integer"}},
@@ -76,7 +78,7 @@ def client(models: RealModels, tmp_path_factory: pytest.TempPathFactory) -> Iter
 def ask(client: openai.OpenAI, question: str, **options):
     messages = [{"role": "user", "content": question}]
     model = client.models.list().data[0].id
-    return client.chat.completions.create(model=model, messages=messages, temperature=0, **options).choices[0]
+    return client.chat.completions.create(model=model, messages=messages, **{"temperature": 0, **options}).choices[0]
 
 
 def test_a_question_is_answered_and_the_answer_ends(client: openai.OpenAI) -> None:
@@ -86,11 +88,22 @@ def test_a_question_is_answered_and_the_answer_ends(client: openai.OpenAI) -> No
 
 
 def test_a_tool_that_must_be_called_is_called_once_with_arguments_that_fit(client: openai.OpenAI) -> None:
-    named = {"type": "function", "function": {"name": "get_weather"}}
-    choice = ask(client, "How is the weather in Paris?", tools=[WEATHER], tool_choice=named, max_tokens=64)
+    choice = ask(client, "How is the weather in Paris?", tools=[WEATHER], tool_choice=NAMED, max_tokens=64)
     (call,) = choice.message.tool_calls
     assert call.function.name == "get_weather"
     assert "Paris" in json.loads(call.function.arguments)["city"]
+
+
+@pytest.mark.parametrize(
+    "one_call", [{"tool_choice": NAMED}, {"tool_choice": "required", "parallel_tool_calls": False}]
+)
+def test_exactly_one_call_is_made_where_one_is_asked_for(client: openai.OpenAI, one_call: dict) -> None:
+    question = "How is the weather in Paris, in Rome and in Oslo?"
+    for seed in range(3):
+        choice = ask(client, question, tools=[WEATHER, TIME], max_tokens=64, seed=seed, temperature=1, **one_call)
+        (call,) = choice.message.tool_calls
+        assert json.loads(call.function.arguments).keys() == {"city"}
+        assert (choice.finish_reason, choice.message.content) == ("tool_calls", None)
 
 
 def test_a_schema_shapes_the_answer(client: openai.OpenAI) -> None:

@@ -120,6 +120,7 @@ class Schema(Strict):
     schema: dict[str, Any]
     description: str | None = None
     strict: bool | None = None
+    known_formats: bool = False
 
 
 class SchemaFormat(Strict, tag="json_schema"):

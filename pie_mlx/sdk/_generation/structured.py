@@ -25,14 +25,21 @@ def plan_structure(schema: object, parse: Parse | None) -> tuple[GrammarSchema, 
     return constraint, parse or reader
 
 
-def parse_text(parse: Parse, text: str) -> Any:
-    """The value. Raises StructuredOutputError, with the text, when `parse` cannot read it."""
+def parse_text(parse: Parse, text: str, *, cut_after: int = 0) -> Any:
+    """The value. Raises StructuredOutputError, with the text, when `parse` cannot read it. `cut_after`: the tokens
+    after which the text was cut short, 0 for a whole one."""
     try:
         return parse(text)
     except (ValueError, TypeError, LookupError, msgspec.MsgspecError) as error:
+        if cut_after:
+            raise StructuredOutputError(
+                f"collect_json: the text does not parse, it is cut short after {cut_after} tokens",
+                hint="raise max_tokens, or bound strings (maxLength) and arrays (maxItems) in the schema",
+                text=text,
+            ) from error
         raise StructuredOutputError(
             f"collect_json: the text does not parse: {error}",
-            hint="raise max_tokens if the text is cut short (finish_reason is 'length'), bound too large numbers",
+            hint="bound too large numbers (minimum, maximum)",
             text=text,
         ) from error
 

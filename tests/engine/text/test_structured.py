@@ -123,7 +123,7 @@ async def test_the_value_is_of_the_type_asked_for(engine: Running, kind: Any) ->
 
 async def test_what_the_limit_cuts_is_told(engine: Running) -> None:  # G4, G11
     generator = Context(engine.model).user("Describe it.").generate(Sampler.argmax(), max_tokens=5)
-    with pytest.raises(StructuredOutputError, match="does not parse") as caught:
+    with pytest.raises(StructuredOutputError, match="does not parse, it is cut short after 5 tokens") as caught:
         await generator.collect_json(schema=Car)
     assert "raise max_tokens" in caught.value.hint
     assert generator.finish_reason == "length"

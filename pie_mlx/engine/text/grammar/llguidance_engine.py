@@ -7,14 +7,18 @@ import json
 import os
 from collections.abc import Sequence
 from ctypes import Array, addressof, c_uint32, sizeof
-from functools import cache
+from functools import cache, cached_property
 from typing import cast
 
 import llguidance
 import numpy as np
 
 from pie_mlx.engine.text.grammar.base import Walk, no_token_fits
+from pie_mlx.engine.text.grammar.json_schema.schema import Schema
 from pie_mlx.engine.text.grammar.masks import PackedMask, words_for
+from pie_mlx.engine.text.grammar.unique_items.places import Places, without_unique_items
+from pie_mlx.engine.text.grammar.unique_items.spellings import TokenSpellings
+from pie_mlx.engine.text.grammar.unique_items.walk import UniqueItemsWalk
 from pie_mlx.engine.text.grammar.views import View, hidden_tokens, tokenizer_json
 from pie_mlx.engine.text.tokens.tokenizer import Tokenizer
 from pie_mlx.errors import GrammarError
@@ -26,6 +30,9 @@ _LIMITS = llguidance.LLParserLimits(max_items_in_row=20_000, step_max_items=200_
 _SLICES = [r"[a-z]+", r"[a-z0-9]+", *llguidance.LLTokenizer.general_slices()]
 """Kinds of tokens that are allowed together where a text may be any of that kind. Words, with digits or without, are in
 most patterns: with 150,000 tokens a mask inside of a name takes a fourteenth of the time."""
+
+_SHORT_ESCAPES = 'nrbtf\\"'
+"""Each character is written in one way where items are compared."""
 
 _BYTES_OF_TEXT = [*range(0xC0), *range(0xC2, 0xF5)]
 """All that UTF-8 uses."""
@@ -137,19 +144,29 @@ class LlguidanceEngine:
             raise GrammarError(
                 f"grammar: not possible with this model's tokenizer: {error}", hint="generate freely and parse"
             ) from error
+        self._tokens, self._vocabulary_size = tokenizer.bytes_by_id.tokens, vocabulary_size
         self._memory = c_uint32 * words_for(vocabulary_size)
         # Tags of calls are forced as tokens, not as bytes.
         self._spellings = _spellings_of(tokenizer) if view == "user" else None
 
-    def compile_schema(self, schema: object, *, lenient: bool = False) -> tuple[Walk, list[str]]:
-        """JSON of a schema, and what of it is not enforced."""
+    def compile_schema(self, schema: Schema, *, lenient: bool = False) -> tuple[Walk, list[str]]:
+        """JSON of a schema, whose items differ where they must, and what of it is not enforced."""
+        plain = without_unique_items(schema)
+        written = plain if plain == schema else {**plain, "x-guidance": {"json_allowed_escapes": _SHORT_ESCAPES}}
         matcher = self._start(
             llguidance.LLMatcher.grammar_from_json_schema(
-                json.dumps(schema),
+                json.dumps(written),
                 overrides={"whitespace_pattern": WHITESPACE, "lenient": lenient, "coerce_one_of": lenient},
             )
         )
-        return self._walk(matcher), matcher.get_grammar_warnings()
+        walk = self._walk(matcher)
+        if plain != schema:
+            walk = UniqueItemsWalk(walk, Places(schema).root, self._token_spellings)
+        return walk, matcher.get_grammar_warnings()
+
+    @cached_property
+    def _token_spellings(self) -> TokenSpellings:
+        return TokenSpellings(self._tokens, self._vocabulary_size)
 
     def compile_regex(self, pattern: str) -> Walk:
         """Text that matches as a whole, in Rust's syntax."""
@@ -159,10 +176,19 @@ class LlguidanceEngine:
         """Text of the rule `start`."""
         return self._walk(self._start(llguidance.LLMatcher.grammar_from_lark(source)))
 
-    def schema_error(self, schema: object) -> str:
-        """Why a schema is refused, "" when it is not."""
+    def schema_error(self, schema: Schema) -> str:
+        """Why a schema is refused by the engine itself, "" when it is not."""
         grammar = llguidance.LLMatcher.grammar_from_json_schema(json.dumps(schema))
         return llguidance.LLMatcher.validate_grammar(grammar, self._tokenizer, limits=_LIMITS)
+
+    def allows_no_value(self, schema: Schema) -> bool:
+        """Whether no text of the vocabulary is of a schema. False for one that is refused for another reason."""
+        try:
+            walk, _ = self.compile_schema(schema)
+            walk.mask()
+        except GrammarError as error:
+            return "Unsatisfiable schema" in error.message or error.message == no_token_fits().message
+        return False
 
     def lark_error(self, source: str) -> str:
         """Why a grammar in Lark is refused, or that it allows nothing; "" for any other."""

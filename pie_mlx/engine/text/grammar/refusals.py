@@ -25,6 +25,14 @@ def refuse_schema(places: list[tuple[str, str]]) -> GrammarError:
     )
 
 
+def refuse_formats(places: list[str]) -> GrammarError:
+    """The error for formats that nothing enforces."""
+    return GrammarError(
+        f"schema: {'; '.join(f'{place}: is not enforceable' for place in places)}",
+        hint="give a pattern, or take formats that are not known as annotations: known_formats=False",
+    )
+
+
 def _placed(message: str) -> str:
     """The message with the place in a regular expression as a number, where a caret below points to it."""
     return _REGEX_PLACE.sub(

@@ -15,21 +15,28 @@ from pie_mlx.engine.text.grammar.deadline import Deadline
 from pie_mlx.engine.text.grammar.dialect import dialect_of, prepare_lark
 from pie_mlx.engine.text.grammar.engines import Engines
 from pie_mlx.engine.text.grammar.gbnf import gbnf_to_lark
-from pie_mlx.engine.text.grammar.json_schema.apart import with_branches_apart
-from pie_mlx.engine.text.grammar.json_schema.as_defined import as_defined
+from pie_mlx.engine.text.grammar.json_schema.as_defined import as_defined, with_references_alone
 from pie_mlx.engine.text.grammar.json_schema.chains import check_rules
 from pie_mlx.engine.text.grammar.json_schema.endless import check_endings
 from pie_mlx.engine.text.grammar.json_schema.formats import annotated_formats, with_exact_formats
 from pie_mlx.engine.text.grammar.json_schema.idle import without_idle
+from pie_mlx.engine.text.grammar.json_schema.keywords import in_engine_keywords
 from pie_mlx.engine.text.grammar.json_schema.locate import keyword_paths, locate
 from pie_mlx.engine.text.grammar.json_schema.numbers import rounded_numbers, without_rounded_numbers
 from pie_mlx.engine.text.grammar.json_schema.schema import Schema, close_objects, read_schema
 from pie_mlx.engine.text.grammar.json_schema.spellings import with_every_spelling
 from pie_mlx.engine.text.grammar.llguidance_engine import LlguidanceEngine
-from pie_mlx.engine.text.grammar.refusals import refuse_grammar, refuse_regex, refuse_schema, refuse_translation
+from pie_mlx.engine.text.grammar.refusals import (
+    refuse_formats,
+    refuse_grammar,
+    refuse_regex,
+    refuse_schema,
+    refuse_translation,
+)
 from pie_mlx.engine.text.grammar.takeable import check_takeable
 from pie_mlx.engine.text.grammar.thought import Thoughts
 from pie_mlx.engine.text.grammar.thought_limit import Limit, LimitedWalk
+from pie_mlx.engine.text.grammar.unique_items.places import without_unique_items
 from pie_mlx.engine.text.tokens.tokenizer import Tokenizer
 from pie_mlx.errors import GrammarError
 
@@ -39,6 +46,7 @@ _OVERHEAD_CHARACTERS = 4_000
 _MAXIMUM_CHARACTERS = 2_000_000
 _STOP_SETS = 8
 _COMPILE_SECONDS = 30.0
+_CIRCULAR = "circular references with sibling keys"
 _COMPILING_AT_ONCE = 8
 
 
@@ -177,20 +185,26 @@ def _compile_schema(source: GrammarSource, engines: Engines) -> tuple[Walk, list
     if rounded and not source.lenient:
         raise refuse_schema(rounded)
     exact = without_idle(without_rounded_numbers(written))
+    if source.known_formats and (unknown := annotated_formats(exact)):
+        raise refuse_formats(unknown)
     check_takeable(exact)
     schema: Schema = close_objects(with_exact_formats(exact)) if source.strict else as_defined(exact)
     check_endings(schema)
-    schema = with_branches_apart(schema)
+    engine = engines.llguidance("user")
+    schema = in_engine_keywords(schema, engine.allows_no_value)
     annotations = [f"{place}: {reason}" for place, reason in rounded]
     formats = annotated_formats(exact) if source.strict else keyword_paths(exact, "format")
     annotations += [f"{place}: is an annotation" for place in formats]
-    engine = engines.llguidance("user")
-    refusal = engine.schema_error(schema)
+    plain = without_unique_items(schema)
+    refusal = engine.schema_error(plain)
+    if _CIRCULAR in refusal and (alone := with_references_alone(schema)) != schema:
+        schema, plain = alone, without_unique_items(alone)
+        refusal = engine.schema_error(plain)
     if not refusal:
         spelled, kept = _spelled(source, schema, engine)
         walk, warnings = engine.compile_schema(spelled)
         return walk, [*annotations, *kept, *warnings]
-    places = locate(schema, refusal, engine.schema_error)
+    places = locate(plain, refusal, engine.schema_error)
     if not source.lenient:
         raise refuse_schema(places)
     walk, warnings = _compile_leniently(engine, schema, places)
@@ -202,7 +216,7 @@ def _spelled(source: GrammarSource, schema: Schema, engine: LlguidanceEngine) ->
     if not source.every_spelling:
         return schema, []
     spelled = with_every_spelling(schema)
-    if spelled is None or engine.schema_error(spelled):
+    if spelled is None or engine.schema_error(without_unique_items(spelled)):
         return schema, ["$: allows one spelling of its values: their alternatives are too many or cannot be told apart"]
     return spelled, []
 

@@ -59,10 +59,10 @@ def test_a_large_schema_compiles(language: Language) -> None:
 @pytest.mark.parametrize(
     ("schema", "place"),
     [
-        ({"type": "object", "properties": {"a": {"not": {"type": "string"}}}}, r"\$\.properties\.a\.not"),
-        ({"items": {"uniqueItems": True}}, r"\$\.items\.uniqueItems"),
-        ({"anyOf": [{}, {"if": {}, "then": {}}]}, r"\$\.anyOf\[1\]\.if"),
-        ({"properties": {"two words": {"uniqueItems": True}}}, r'\$\.properties\["two words"\]\.uniqueItems'),
+        ({"type": "object", "properties": {"a": {"not": {"pattern": "a"}}}}, r"\$\.properties\.a\.not"),
+        ({"items": {"contains": {}}}, r"\$\.items\.contains"),
+        ({"anyOf": [{}, {"if": {"pattern": "a"}, "then": {}}]}, r"\$\.anyOf\[1\]\.if"),
+        ({"properties": {"two words": {"contains": {}}}}, r'\$\.properties\["two words"\]\.contains'),
         ({"$defs": {"d": {"type": "oops"}}, "properties": {"p": {"$ref": "#/$defs/d"}}}, r"\$\.\$defs\.d: Invalid"),
         ({"type": "object", "properties": {"a": {"enum": []}}, "required": ["a"]}, r"\$: Unsat.* 'a'"),
         ({"properties": {"a": {"$ref": "#/$defs/no"}}, "required": ["a"]}, r"\$\.properties\.a"),
@@ -85,7 +85,7 @@ def test_text_that_is_no_schema_is_refused(language: Language, text: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("number", "words"), [("NaN", "NaN is no JSON"), ("-Infinity", "Infinity is no"), ("1e999", "1e999 is too large")]
+    ("number", "words"), [("NaN", "NaN is not"), ("-Infinity", "Infinity is not"), ("1e999", "1e999 is too large")]
 )
 def test_a_schema_with_a_number_that_is_none_is_refused_naming_it(language: Language, number: str, words: str) -> None:
     for text in (f'{{"const": {number}}}', f'{{"type": "string", "default": {number}}}', f'{{"maximum": {number}}}'):
@@ -172,7 +172,7 @@ def test_a_schema_that_allows_nothing_is_refused(language: Language) -> None:
 
 
 def test_a_lenient_schema_compiles_and_says_what_it_ignores(language: Language) -> None:
-    schema = {"properties": {"a": {"type": "string", "not": {"const": "x"}}, "b": {"uniqueItems": True}}}
+    schema = {"properties": {"a": {"type": "string", "not": {"pattern": "x"}}, "b": {"contains": {}}}}
     matcher = language.compile("json_schema", json.dumps(schema), lenient=True)
     assert language.accepts(matcher, '{"a":"y"}')
     assert any("$.properties.a.not" in warning for warning in matcher.warnings)
@@ -427,3 +427,12 @@ def test_a_grammar_begins_with_the_rule_that_is_named(
 def test_a_rule_that_the_grammar_lacks_is_no_beginning(language: Language, grammar: str) -> None:
     with pytest.raises(GrammarError, match="no rule is called sentence"):
         language.compile("ebnf", grammar, root="sentence")
+
+
+def test_a_format_that_nothing_enforces_is_refused_where_that_is_asked(language: Language) -> None:  # G13
+    schema = json.dumps({"properties": {"day": {"format": "date"}, "colour": {"format": "color"}}})
+    assert language.compile("json_schema", schema).warnings == ("$.properties.colour.format: is an annotation",)
+    with pytest.raises(GrammarError, match=r"\$\.properties\.colour\.format: is not enforceable$") as refused:
+        language.compile("json_schema", schema, known_formats=True)
+    assert "pattern" in refused.value.hint
+    assert language.compile("json_schema", '{"format": "uri"}', known_formats=True)

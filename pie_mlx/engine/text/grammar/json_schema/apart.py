@@ -1,60 +1,117 @@
 """Conditions between properties in keywords that engines know: branches of `oneOf` that shut one another out, and which
 properties must not come, or come together."""
 
+from collections.abc import Callable
 from typing import Any, cast
 
+from pie_mlx.engine.text.grammar.json_schema.conditions.cases import asserting
+from pie_mlx.engine.text.grammar.json_schema.conditions.complement import complement
+from pie_mlx.engine.text.grammar.json_schema.conditions.fitting import fits
 from pie_mlx.engine.text.grammar.json_schema.schema import Schema, replace_subschemas
 from pie_mlx.engine.text.json_pointer import referred
+from pie_mlx.engine.text.value_kinds import KINDS, TEXT_ALONE, kinds_of
 
-_KINDS = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
+AllowsNothing = Callable[[Schema], bool]
+"""Whether no text is of a schema, for certain."""
+
 _OBJECTS = frozenset({"object"})
+_OF_OBJECTS = frozenset(
+    {"type", "properties", "required", "additionalProperties", "patternProperties", "minProperties"}
+)
+"""Keywords that refuse no value but objects, `type` beside."""
 _LEVELS = 8
 """References that are followed from one branch."""
 
 
-def with_branches_apart(schema: Schema) -> Schema:
+def with_branches_apart(schema: Schema, allows_nothing: AllowsNothing) -> Schema:
     """A schema for the same values, or for fewer: a value that several branches of a `oneOf` fit is in none of them.
 
-    A `oneOf` whose branches cannot be told apart by their types, constants and required properties stays as it is.
+    A `oneOf` stays as it is where nothing tells its branches apart, and inside of conditions that may refuse a value
+    for fitting. `allows_nothing` asks the engine, of schemas of texts.
     """
-    return _apart(schema, schema)
+    return _Apart(schema, allows_nothing).rewritten(schema)
 
 
-def _apart(schema: Schema, root: Schema) -> Schema:
-    found = replace_subschemas(schema, lambda inner: _apart(inner, root))
-    branches = found.get("oneOf")
-    if isinstance(branches, list):
-        made = _exclusive(cast("list[Any]", branches), found, root)
-        if made is not None:
+class _Apart:
+    """Branches are judged as they were written: what is left of one tells less of what it refuses."""
+
+    def __init__(self, root: Schema, allows_nothing: AllowsNothing) -> None:
+        self._root = root
+        self._allows_nothing = allows_nothing
+
+    def rewritten(self, schema: Schema) -> Schema:
+        positive = {key: value for key, value in schema.items() if key not in ("not", "if")}
+        inside = replace_subschemas(positive, self.rewritten)
+        found = {key: inside.get(key, value) for key, value in schema.items()}
+        branches = found.get("oneOf")
+        if isinstance(branches, list):
+            made = self._exclusive(cast("list[Any]", branches), schema)
+            if made is None:
+                return {**found, "oneOf": schema["oneOf"]}  # the engine judges what was written, too
             del found["oneOf"]
             if "anyOf" not in found:
                 return {**found, "anyOf": made}
             found["allOf"] = [*found.get("allOf", []), {"anyOf": made}]
-    return found
+        return found
 
+    def _exclusive(self, branches: list[Any], schema: Schema) -> list[Schema] | None:
+        """The branches as alternatives of which no two fit one value; None where that is hard to tell."""
+        pairs = [pair for pair in zip(branches, schema["oneOf"], strict=True) if pair[0] is not False]
+        if not all(isinstance(branch, dict) for branch, _ in pairs):
+            return None
+        parent = _Facts(schema, self._root, without="oneOf")
+        facts = [_Facts(written, self._root, inside=parent) for _, written in pairs]
+        made: list[Schema] = []
+        for (branch, _), one in zip(pairs, facts, strict=True):
+            overlapping = [other for other in facts if other is not one and not self._are_disjoint(one, other)]
+            if any(one.implies(other) for other in overlapping):
+                continue
+            left = self._outside(cast("Schema", branch), one, overlapping)
+            if left is None:
+                return None
+            made += left
+        return made
 
-def _exclusive(branches: list[Any], beside: Schema, root: Schema) -> list[Schema] | None:
-    """The branches as alternatives of which no two fit one value; None where that is hard to tell."""
-    kept = [branch for branch in branches if branch is not False]
-    if not all(isinstance(branch, dict) for branch in kept):
-        return None
-    parent = _Facts(beside, root, without="oneOf")
-    facts = [_Facts(cast("Schema", branch), root, inside=parent) for branch in kept]
-    made: list[Schema] = []
-    for branch, one in zip(kept, facts, strict=True):
+    def _are_disjoint(self, one: "_Facts", other: "_Facts") -> bool:
+        if one.is_disjoint(other):
+            return True
+        definitions = {key: self._root[key] for key in ("$schema", "$defs", "definitions") if key in self._root}
+        are_texts = one.kinds == other.kinds == TEXT_ALONE and "pattern" in one.asked & other.asked
+        return bool(are_texts) and self._allows_nothing({**definitions, "allOf": [one.schema, other.schema]})
+
+    def _outside(self, branch: Schema, one: "_Facts", others: list["_Facts"]) -> list[Schema] | None:
+        """A branch without the values that fit one of the others, [] where none is left; None where that is hard to
+        tell."""
         absent: set[str] = set()
-        others = [other for other in facts if other is not one and not one.is_disjoint(other)]
-        if any(one.implies(other) for other in others):
-            continue
+        parts: list[Schema] = []
         for other in others:
             if absent & other.required:
                 continue
-            name = one.distinguished_from(other)
-            if name is None:
+            if one.values is not None and (left := self._left_of(one.values, other.schema)) is not None:
+                parts.append({"enum": left})
+            elif name := one.distinguished_from(other):
+                absent.add(name)
+            elif refused := self._refused_by(other, one.kinds):
+                parts.append({"anyOf": refused})
+            else:
                 return None
-            absent.add(name)
-        made.append(_without(cast("Schema", branch), absent))
-    return made
+        if {"enum": []} in parts:
+            return []
+        made = _without(branch, absent)
+        return [{"allOf": [made, *parts]} if parts else made]
+
+    def _left_of(self, values: list[Any], other: Schema) -> list[Any] | None:
+        """Those of some values that do not fit another branch; None where that is hard to tell."""
+        found = [(value, fits(value, other, self._root)) for value in values]
+        return None if any(fit is None for _, fit in found) else [value for value, fit in found if not fit]
+
+    def _refused_by(self, other: "_Facts", kinds: frozenset[str]) -> list[Schema]:
+        """What a branch refuses of these kinds; [] where nothing is known of one of them."""
+        found = [part for part in complement(other.schema, self._root) if kinds_of(part, self._root) & kinds]
+        known = frozenset[str]().union(*(kinds_of(part, self._root) for part in found))
+        unknown = kinds - known  # those of which all fit the branch are none of the others
+        fit = other.kinds - _OBJECTS if other.asked <= _OF_OBJECTS else frozenset[str]()
+        return found if unknown <= fit else []
 
 
 def _without(branch: Schema, absent: set[str]) -> Schema:
@@ -71,25 +128,24 @@ class _Facts:
     values themselves where there are few."""
 
     def __init__(self, schema: Schema, root: Schema, *, inside: "_Facts | None" = None, without: str = "") -> None:
-        self.kinds: frozenset[str] = inside.kinds if inside else _KINDS
+        self.kinds: frozenset[str] = (inside.kinds if inside else KINDS) & kinds_of(schema, root)
         self.required: set[str] = set(inside.required) if inside else set()
         self.properties: dict[str, list[Any]] = {}
         self.values: list[Any] | None = None
+        self.schema = schema
+        self.asked: set[str] = set()
         self._asks_only_for_properties = schema.keys() <= {"type", "required"}
         self._root = root
         self._gather({key: value for key, value in schema.items() if key != without}, _LEVELS)
 
     def _gather(self, schema: Schema, levels: int) -> None:
-        kinds: Any = schema.get("type", [])
-        named = {kinds} if isinstance(kinds, str) else set(cast("list[str]", kinds))
-        if named:
-            self.kinds &= named | {"integer"} if "number" in named else named
         self.required |= {str(name) for name in schema.get("required", []) if isinstance(schema.get("required"), list)}
         for name, inner in cast("Schema", schema.get("properties", {})).items():
             self.properties.setdefault(name, []).append(inner)
         values = [schema["const"]] if "const" in schema else schema.get("enum")
         if isinstance(values, list):
             self.values = cast("list[Any]", values)
+        self.asked |= asserting(schema).keys() - {"allOf", "$ref"} if levels else {"$ref"}
         parts = cast("list[Any]", schema.get("allOf", []))
         if "$ref" in schema:
             parts = [*parts, referred(str(schema["$ref"]), self._root)]

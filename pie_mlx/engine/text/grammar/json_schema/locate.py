@@ -10,7 +10,7 @@ _UNIMPLEMENTED = re.compile(r"Unimplemented keys: \[(.*)\]")
 _MAXIMUM_PROBES = 300
 _MAXIMUM_SECONDS = 3.0
 
-Probe = Callable[[object], str]
+Probe = Callable[[Schema], str]
 """Why a schema is refused, "" when it is not."""
 
 

@@ -1,32 +1,37 @@
 """JSON Schemas on their way to an engine: read, closed, walked."""
 
 import json
-import math
 import re
 from collections.abc import Callable, Iterator
 from typing import Any, cast
+from urllib.parse import quote
 
+from pie_mlx.documents import STRICT_NUMBERS
+from pie_mlx.engine.text.json_pointer import pointer, referred
 from pie_mlx.engine.text.nesting import MAXIMUM_DEPTH, nesting
 from pie_mlx.errors import GrammarError
 
 Schema = dict[str, Any]
 
-_MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+_MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies")
 _LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
 _SINGLES = (
     "additionalProperties", "unevaluatedProperties", "propertyNames", "items", "additionalItems", "unevaluatedItems",
     "contains", "not", "if", "then", "else",
 )  # fmt: skip
-_TOGETHER = ("allOf", "anyOf", "oneOf", "if", "then", "else", "not", "$ref", "dependentSchemas", "$dynamicRef")
+_TOGETHER = (
+    "allOf", "anyOf", "oneOf", "if", "then", "else", "not", "$ref", "dependentSchemas", "dependencies", "$dynamicRef",
+)  # fmt: skip
 """Keywords that judge the same object as the properties beside them: closing either would refuse the other's."""
 _DIALECT = re.compile(r"https?://json-schema\.org/(?:draft[-/](0[34567]|2019-09|2020-12)/)?schema#?$")
+_HOLDING = frozenset({*_MAPS, *_LISTS, *_SINGLES})
 _ELSEWHERE = frozenset({"additionalProperties", "unevaluatedProperties"})
 
 
 def read_schema(text: str) -> Schema:
     """A schema from JSON text. Raises GrammarError for text that is none, or that is nested too deeply."""
     try:
-        schema: object = json.loads(text, parse_constant=_no_number, parse_float=_finite)
+        schema: object = json.loads(text, **STRICT_NUMBERS)
     except (ValueError, RecursionError) as error:
         raise GrammarError(f"schema: not JSON: {error}", hint="pass a JSON Schema as JSON text") from error
     if nesting(schema) >= MAXIMUM_DEPTH:
@@ -38,7 +43,7 @@ def read_schema(text: str) -> Schema:
         return {} if schema else {"not": {}}
     if not isinstance(schema, dict):
         raise GrammarError("schema: $: must be an object or a boolean", hint="pass a JSON Schema")
-    return _with_known_dialect(cast("Schema", schema))
+    return _with_found_definitions(_with_known_dialect(cast("Schema", schema)))
 
 
 def _with_known_dialect(schema: Schema) -> Schema:
@@ -52,15 +57,42 @@ def _with_known_dialect(schema: Schema) -> Schema:
     return {"$schema": f"{scheme}://json-schema.org/{draft}", **rest} if named[1] else rest
 
 
-def _no_number(name: str) -> float:
-    raise ValueError(f"{name} is no JSON")
+def _with_found_definitions(schema: Schema) -> Schema:
+    """The schema with what is referred to outside of all schemas, or by a name that is no URI, as a definition."""
+    moved: dict[str, str] = {}
+    found: Schema = {}
+    for ref in _references(schema):
+        keys = pointer(ref)
+        is_odd = keys and (keys[0] not in _HOLDING or ref != quote(ref, safe="#/%:?=&~!$'()*+,;@"))
+        target = referred(ref, schema) if is_odd else None
+        if isinstance(target, dict) and ref not in moved:
+            moved[ref] = f"#/$defs/moved-{len(moved)}"
+            found[f"moved-{len(moved) - 1}"] = target
+    if not moved:
+        return schema
+    known = schema.get("$defs")
+    return _moved({**schema, "$defs": {**(known if isinstance(known, dict) else {}), **found}}, moved)
 
 
-def _finite(text: str) -> float:
-    number = float(text)
-    if math.isinf(number):
-        raise ValueError(f"{text} is too large for a float")
-    return number
+def _references(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        ref = cast("Schema", value).get("$ref")
+        if isinstance(ref, str):
+            yield ref
+    if isinstance(value, dict | list):
+        inner = cast("Schema", value).values() if isinstance(value, dict) else cast("list[Any]", value)
+        for one in inner:
+            yield from _references(one)
+
+
+def _moved(value: Any, moved: dict[str, str]) -> Any:
+    if isinstance(value, list):
+        return [_moved(one, moved) for one in cast("list[Any]", value)]
+    if not isinstance(value, dict):
+        return value
+    fields = {key: _moved(one, moved) for key, one in cast("Schema", value).items()}
+    ref = fields.get("$ref")
+    return {**fields, "$ref": moved[ref]} if isinstance(ref, str) and ref in moved else fields
 
 
 def step(path: str, key: str | int) -> str:
@@ -139,8 +171,15 @@ def _closed(schema: Schema, *, shared: bool, open_refs: frozenset[str], path: st
     declares = isinstance(schema.get("properties"), dict) and not _ELSEWHERE & schema.keys()
     combined = any(keyword in schema for keyword in _TOGETHER)
     if declares and not combined and not shared and path not in open_refs:
+        closed["properties"] = {**closed["properties"], **_undeclared(schema.get("required"), closed["properties"])}
         closed["additionalProperties"] = False
     return closed
+
+
+def _undeclared(required: object, properties: Schema) -> Schema:
+    """Properties that must be there, though nothing is said of them."""
+    names = cast("list[Any]", required) if isinstance(required, list) else []
+    return {name: True for name in names if isinstance(name, str) and name not in properties}
 
 
 def _closed_inside(keyword: str, value: Any, shared: bool, open_refs: frozenset[str], path: str) -> Any:

@@ -14,10 +14,10 @@ from pie_mlx.engine.text.conversation.tool_fragments import CallFragments, deriv
 from pie_mlx.engine.text.conversation.writing import tool_schemas
 from pie_mlx.engine.text.grammar.base import Walk
 from pie_mlx.engine.text.grammar.engines import Engines
-from pie_mlx.engine.text.grammar.json_schema.apart import with_branches_apart
 from pie_mlx.engine.text.grammar.json_schema.endless import check_endings
 from pie_mlx.engine.text.grammar.json_schema.formats import with_exact_formats
 from pie_mlx.engine.text.grammar.json_schema.idle import without_idle
+from pie_mlx.engine.text.grammar.json_schema.keywords import in_engine_keywords
 from pie_mlx.engine.text.grammar.json_schema.locate import locate
 from pie_mlx.engine.text.grammar.json_schema.numbers import rounded_numbers
 from pie_mlx.engine.text.grammar.json_schema.schema import Schema, close_objects, read_schema
@@ -73,7 +73,8 @@ class NativeToolGrammars:
         for tool in tool_schemas(schemas):
             function = tool["function"]
             written = read_schema(json.dumps(function.get("parameters", {})))
-            schema = with_branches_apart(close_objects(with_exact_formats(without_idle(written)))) or _NO_ARGUMENTS
+            closed = close_objects(with_exact_formats(without_idle(written)))
+            schema = in_engine_keywords(closed, engine.allows_no_value) or _NO_ARGUMENTS
             check_endings(schema)
             places = rounded_numbers(written)
             if not places:

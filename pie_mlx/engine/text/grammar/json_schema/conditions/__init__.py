@@ -1,0 +1,1 @@
+"""Conditions of a schema (`not`, `if`, `dependentRequired` and others) as alternatives, which engines know."""
