@@ -128,7 +128,7 @@ class Scheduler:
             self._accounting,
             lambda passes: paced(limits, passes, rate),
             stalled=stalled,
-            suspends=not self._runner.model.recurrent,
+            suspends=not self._runner.model.promises.suspend,
         )
 
     def _turnover_ticks(self) -> float:

@@ -141,9 +141,9 @@ async def plan_drafts(
     when the draft model fails.
     """
     slot = _drawing_slot(call)
-    if services.runner.model.recurrent:
+    if reason := services.runner.model.promises.draft:
         raise InvalidArgumentError(
-            f"speculation: {services.model_info.name} has recurrent layers, whose state cannot take tokens back",
+            f"speculation: {services.model_info.name} {reason}",
             hint="generate without it",
         )
     if speculation.drafts is None and first.mask is None and _is_left_out(services, context):

@@ -74,9 +74,9 @@ def allocate_pair(
 
 
 def _check_recurrence(model: LoadedModel, what: str) -> None:
-    if model.recurrent:
+    if model.promises.draft:
         raise ModelLoadError(
-            f"{what}: it has recurrent layers, whose state cannot take tokens back",
+            f"{what}: it {model.promises.draft}",
             hint="remove draft_model from [model.engine], or choose models with attention in all layers",
         )
 
