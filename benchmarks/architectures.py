@@ -65,6 +65,7 @@ class Verdict:
     error: float
     greedy: bool
     reason: str = ""
+    recurrent: bool = False
 
     @property
     def exact(self) -> bool:
@@ -92,7 +93,7 @@ def compare(architecture: str) -> Verdict:
         error, greedy = _parity(model, network)
     except Exception as failure:
         return Verdict(architecture, network.tier, np.nan, False, f"fails: {_line(failure)}")
-    return Verdict(architecture, network.tier, error, greedy)
+    return Verdict(architecture, network.tier, error, greedy, recurrent=network.recurrent)
 
 
 def _parity(model: nn.Module, network: PagedNetwork) -> tuple[float, bool]:
@@ -140,11 +141,12 @@ def main(words: Sequence[str] | None = None) -> None:
 
 
 def _record(verdicts: Sequence[Verdict]) -> None:
+    exact = [verdict for verdict in verdicts if verdict.exact and verdict.greedy]
+    recurrent = [verdict.architecture for verdict in exact if verdict.recurrent]
     tiers: dict[str, list[str]] = {}
-    for verdict in verdicts:
-        if verdict.exact and verdict.greedy:
-            tiers.setdefault(verdict.tier, []).append(verdict.architecture)
-    table = {"mlx_lm": metadata.version("mlx-lm"), "tiers": tiers}
+    for verdict in exact:
+        tiers.setdefault(verdict.tier, []).append(verdict.architecture)
+    table = {"mlx_lm": metadata.version("mlx-lm"), "recurrent": recurrent, "tiers": tiers}
     Path(tiers_module.__file__).with_name("verified.json").write_text(json.dumps(table, indent=1) + "\n")
 
 

@@ -10,7 +10,8 @@ import click
 from pie_mlx.cli.main import SECTIONS, pie
 from pie_mlx.config.schema import KEYS, Key
 from pie_mlx.config.values import rule
-from pie_mlx.engine.model.networks.tiers import REFUSED, verified
+from pie_mlx.engine.model.networks.promises import Promises
+from pie_mlx.engine.model.networks.tiers import REFUSED, promised, verified
 from pie_mlx.engine.schedule import Reason, ReasonKind
 from tools.sdk_reference import blocking_lines, sdk_lines
 
@@ -32,27 +33,56 @@ def pages() -> dict[str, str]:
 
 TIERS = {
     "paged tokens": "Attention reads the pages in place, and tokens of any number of contexts are one pass.",
-    "paged equal": "As above, but recurrent layers are part of others: inputs of unequal length are several passes.",
+    "paged latents": "As above; pages hold the latent that all heads of a layer attend to, as mlx-lm's own cache does.",
+    "paged equal": "Attention reads the pages in place, but recurrent layers are part of others.",
     "dense equal": "The model needs keys and values as arrays: each pass gathers them from the pages.",
     "dense alone": "As above, and one context at a time.",
 }
 """What each tier of the engine means for a user."""
 
+PROMISES = {
+    "reuse": "equal beginnings of prompts are computed once",
+    "truncate": "contexts forget their last tokens",
+    "suspend": "contexts make room for others, and are saved",
+    "draft": "guessed tokens are verified in one pass",
+    "ragged": "inputs of unequal length are one pass",
+}
+"""What each column of the table means for a user."""
+
+GATHERED = {
+    "deepseek_v32": "it attends to a selection of tokens, which it makes by multiplying with keys of their own",
+    "glm_moe_dsa": "as `deepseek_v32`",
+    "plamo": "it repeats keys and values for its heads itself",
+}
+"""Why the model needs keys and values as arrays."""
+
 
 def architecture_lines() -> Iterator[str]:
-    """The architectures that were compared with mlx-lm, by tier, and the refused ones."""
+    """The architectures that were compared with mlx-lm: their tiers, what the engine does for them, and the refused
+    ones."""
     known = verified()
+    if undescribed := set(known.values()) - TIERS.keys():
+        raise ValueError(f"tiers without a description: {undescribed}")
+    found = {name: promised(name) or Promises() for name in sorted(known)}
+    reasons = list(dict.fromkeys(reason for each in found.values() for reason in each.lacking().values()))
     yield "`model_type` in a model's `config.json`. On pages these give the same results as on mlx-lm's own cache, up"
     yield "to rounding (`python -m benchmarks.architectures`). Any other architecture of mlx-lm is compared when it is"
-    yield "loaded, and refused if it differs.\n"
+    yield "loaded, and refused if it differs. `pie model show NAME` says the same about a model.\n"
     yield "The state of recurrent layers is not in pages. The engine keeps it after the last full page of a prompt of"
-    yield "64 tokens or more, and where two prompts part: an equal beginning is attached up to the deepest state. A"
-    yield "model with such layers takes drafts, except on the tier *paged equal*. Its KV is not truncated or saved, and"
-    yield "its contexts are never suspended: a request for pages waits, and is refused if no context can release any."
-    yield "Masks that hide something and positions that change the order are refused."
-    for tier in sorted(set(known.values()), key=list(TIERS).index):
-        yield f"\n## {tier.capitalize()}\n\n{TIERS[tier]}\n"
-        yield ", ".join(f"`{name}`" for name in sorted(known) if known[name] == tier)
+    yield "64 tokens or more, and where two prompts part: an equal beginning is attached up to the deepest state."
+    yield "Masks that hide something and positions that change the order are refused on them.\n"
+    yield from (f"- *{tier}*: {meaning}" for tier, meaning in TIERS.items() if tier in known.values())
+    yield ""
+    yield from (f"- *{promise}*: {meaning}." for promise, meaning in PROMISES.items())
+    yield f"\n| architecture | pages | {' | '.join(PROMISES)} |\n|---|---|{'---|' * len(PROMISES)}"
+    for name, promises in found.items():
+        lacks = promises.lacking()
+        cells = [f"no ({reasons.index(lacks[promise]) + 1})" if promise in lacks else "yes" for promise in PROMISES]
+        yield f"| `{name}` | {known[name]} | {' | '.join(cells)} |"
+    yield "\nWhy not: the model\n"
+    yield from (f"{number}. {reason}" for number, reason in enumerate(reasons, 1))
+    yield "\n## Gathered\n\n| architecture | why its keys and values are gathered |\n|---|---|"
+    yield from (f"| `{name}` | {GATHERED[name]} |" for name in found if known[name].startswith("dense"))
     yield "\n## Refused\n\n| architecture | why |\n|---|---|"
     yield from (f"| `{name}` | {reason} |" for name, reason in sorted(REFUSED.items()))
 
@@ -113,6 +143,11 @@ WAITS = (
         Reason(ReasonKind.BATCH_TOKENS),
         "The batch has no room for its tokens (`max_batch_tokens`), mostly those of a long prompt.",
         "Nothing: long prompts are read one after the other. A larger `decode_stall_ms` reads them faster.",
+    ),
+    (
+        Reason(ReasonKind.USER_SHARE),
+        "Several users have work, and a batch gives each the same share of its time.",
+        "Nothing: its turn comes within a few batches.",
     ),
 )
 """An example of each kind of reason, what it means, and what to do."""

@@ -60,9 +60,9 @@ class Services:
 
     def check_stateless(self, what: str) -> None:
         """Raises InvalidArgumentError for what a model with recurrent layers cannot do: their state is not in pages."""
-        if self.runner.model.recurrent:
+        if reason := self.runner.model.promises.suspend:
             raise InvalidArgumentError(
-                f"{what}: {self.model_info.name} has recurrent layers, whose running state is not kept in pages",
+                f"{what}: {self.model_info.name} {reason}",
                 hint="keep the context, or fork it",
             )
 

@@ -90,6 +90,8 @@ class AttentionPlan:
         self._write, self._runs = SlotWrite(slots), runs
         self.numerics: Numerics = memory.pool.numerics
         """How the pool's device computes."""
+        self.shapes = memory.pool.shapes
+        """What the layers store."""
         memory.pool.begin_write(self._write)
         self.kernels = KernelPlan(runs, memory.pool) if isinstance(memory.pool, KernelPool) else None
         decodes = self.kernels is None and any(run.count == 1 for run in runs)
@@ -116,38 +118,52 @@ def attend(
     scale: float,
     window: int | None = None,
     sinks: mx.array | None = None,
+    cap: float = 0.0,
 ) -> mx.array:
     """Attention of `queries` [rows, query heads, key_dim] over the pages of `layer`; [rows, query heads, value_dim].
 
-    `window` counts the visible slots, a row's own included; `sinks` [query heads] join each softmax's denominator.
+    In a latent layer queries have key_dim + value_dim elements, and results key_dim. `window` counts the visible
+    slots, a row's own included; `sinks` [query heads] join each softmax's denominator; scores are at most `cap`, if it
+    is not 0.
     """
     if plan.kernels is not None:
-        return plan.kernels.attend(queries, layer, scale=scale, window=window, sinks=sinks)
+        return plan.kernels.attend(queries, layer, scale=scale, window=window, sinks=sinks, cap=cap)
     layout = plan.layout(window)
     rows = queries if layout.take is None else queries[layout.take]
     outputs: list[mx.array] = []
     start = 0
     for group in layout.groups:
         count = group.rows * group.tokens
-        outputs.append(_attend_group(rows[start : start + count], layer, group, plan.numerics, scale, sinks))
+        outputs.append(_attend_group(rows[start : start + count], layer, group, plan, scale, sinks, cap))
         start += count
     joined = outputs[0] if len(outputs) == 1 else mx.concatenate(outputs)
     return joined if layout.back is None else joined[layout.back]
 
 
 def _attend_group(
-    queries: mx.array, layer: int, group: Group, numerics: Numerics, scale: float, sinks: mx.array | None
+    queries: mx.array,
+    layer: int,
+    group: Group,
+    plan: AttentionPlan,
+    scale: float,
+    sinks: mx.array | None,
+    cap: float,
 ) -> mx.array:
+    numerics, latent = plan.numerics, plan.shapes[layer].latent
     loaded = [part.read(layer) for part in group.parts]
-    single = group.tokens == 1 and len(loaded) == 1
+    single = group.tokens == 1 and len(loaded) == 1 and not (latent or cap)
     if single and not numerics.avoids_exponentials(group.rows * queries.shape[1], loaded[0][0]):
         return _attend_token(queries, loaded[0], group, scale, sinks)
     heads = loaded[0][0].shape[1]
-    scaled = _by_kv_head(queries, group, heads) * (scale * LOG2_E)
-    scores = [
-        _biased(_scores(scaled, keys, part.common, numerics).astype(mx.float32), part, group)
-        for part, (keys, _) in zip(group.parts, loaded, strict=True)
+    scaled = _by_kv_head(queries, group, heads) * (scale / cap if cap else scale * LOG2_E)
+    scored = [
+        _latent_scores(scaled, *pair, part.common, numerics)
+        if latent
+        else _scores(scaled, pair[0], part.common, numerics)
+        for part, pair in zip(group.parts, loaded, strict=True)
     ]
+    bounded = [mx.tanh(each.astype(mx.float32)) * (cap * LOG2_E) if cap else each for each in scored]
+    scores = [_biased(each.astype(mx.float32), part, group) for each, part in zip(bounded, group.parts, strict=True)]
     sink = None if sinks is None else _sink_logits(sinks, heads, group.tokens)
     top = _top(scores, sink)
     # Powers of two instead of e, with the factor in the queries: MLX's exp is 2.5 times slower on a CPU.
@@ -157,8 +173,8 @@ def _attend_group(
         total = total + mx.power(2.0, sink - top)
     mixed = _sum(
         [
-            _product(weight.astype(values.dtype), values, part.common)
-            for weight, part, (_, values) in zip(weights, group.parts, loaded, strict=True)
+            _product(weight.astype(keys.dtype), keys if latent else values, part.common)
+            for weight, part, (keys, values) in zip(weights, group.parts, loaded, strict=True)
         ]
     )
     out = _by_row((mixed / total).astype(queries.dtype), group)
@@ -199,6 +215,13 @@ def _by_row(out: mx.array, group: Group) -> mx.array:
 def _scores(queries: mx.array, keys: mx.array, common: bool, numerics: Numerics) -> mx.array:
     """Every query times every key, [rows, kv_heads, m, keys]."""
     return _product(queries, keys.swapaxes(-1, -2), common=True) if common else numerics.scores(queries, keys)
+
+
+def _latent_scores(queries: mx.array, latents: mx.array, ropes: mx.array, common: bool, numerics: Numerics) -> mx.array:
+    """`_scores` of keys that are stored in two parts."""
+    width = latents.shape[-1]
+    scores = _scores(queries[..., :width], latents, common, numerics)
+    return scores + _scores(queries[..., width:], ropes, common, numerics)
 
 
 def _product(left: mx.array, right: mx.array, common: bool) -> mx.array:

@@ -10,6 +10,7 @@ import numpy as np
 from pie_mlx.metal.arrays import integers
 from pie_mlx.metal.kernels.attention_rows import AttentionRows, attention_rows
 from pie_mlx.metal.kernels.gathered_attention import gathered_attention
+from pie_mlx.metal.kernels.latent_attention import latent_attention
 from pie_mlx.metal.kernels.paged_attention import (
     PARTITION,
     AttentionOptions,
@@ -91,8 +92,9 @@ class KernelPlan:
 
     def __init__(self, runs: Sequence[Run], pool: KernelPool) -> None:
         self._pool = pool
-        tiled = pool.launcher.runs("paged_prefill") and all(_tiles(layer.keys, layer.values) for layer in pool.layers)
-        kinds = [_kind(run, tiled, pool.launcher.gather_rows) for run in runs]
+        tiles = not pool.latent and all(_tiles(layer.keys, layer.values) for layer in pool.layers)
+        self._tiled = tiles and pool.launcher.runs("paged_prefill")
+        kinds = [_kind(run, self._tiled, pool.gather_rows) for run in runs]
         chosen = [[run for run, kind in zip(runs, kinds, strict=True) if kind == wanted] for wanted in Kind]
         self._groups = [(kind, _rows(members)) for kind, members in zip(Kind, chosen, strict=True) if members]
         self._built: dict[tuple[Rows, int], AttentionRows] = {}
@@ -101,10 +103,17 @@ class KernelPlan:
         self._back = integers(np.argsort(order))
 
     def attend(
-        self, queries: mx.array, layer: int, *, scale: float, window: int | None, sinks: mx.array | None
+        self,
+        queries: mx.array,
+        layer: int,
+        *,
+        scale: float,
+        window: int | None,
+        sinks: mx.array | None,
+        cap: float = 0.0,
     ) -> mx.array:
-        """Attention of `queries` [rows, query heads, key_dim] over the pages of `layer`; [rows, heads, value_dim]."""
-        options = AttentionOptions(scale, window or 0, sinks=sinks)
+        """`attention.attend` of all rows of the step."""
+        options = AttentionOptions(scale, window or 0, cap, sinks, self._pool.shapes[layer].latent)
         typed = queries.astype(self._pool.dtype)
         outputs = [output for kind, rows in self._groups for output in self._launch(typed, layer, kind, rows, options)]
         joined = outputs[0] if len(outputs) == 1 else mx.concatenate(outputs)
@@ -115,11 +124,14 @@ class KernelPlan:
     ) -> list[mx.array]:
         """Results of the rows of one kind, in order."""
         pages = self._pool.layers[layer]
+        if kind is Kind.GATHERED and options.cap:
+            kind = Kind.TILED if self._tiled else Kind.WINDOW
         if kind is Kind.GATHERED:
             return [self._gathered(queries, layer, run, options) for run in rows.runs]
         own = queries if self._in_order and len(self._groups) == 1 else queries[rows.index]
         kernel = paged_prefill if kind is Kind.TILED else paged_attention
-        per_window = _rows_per_window(kind, queries, pool_shape(pages.keys, pages.values))
+        shape = pool_shape(pages.keys, pages.values, latent=options.latent)
+        per_window = _rows_per_window(kind, queries, shape)
         arrays = (own, pages.keys, pages.values, self._device_rows(rows, per_window))
         output, pages.fence = kernel(self._pool.launcher, *arrays, options, pages.fence)
         return [output]
@@ -132,7 +144,8 @@ class KernelPlan:
         unseen = max(0, run.kv_length - run.count + 1 - options.window) // size if options.window else 0
         table = list(run.block_table[unseen : -(-run.kv_length // size)])
         arrays = (own, pages.keys, pages.values, table, run.kv_length - unseen * size)
-        output, pages.fence = gathered_attention(self._pool.launcher, *arrays, options, pages.fence)
+        gathered = latent_attention if options.latent else gathered_attention
+        output, pages.fence = gathered(self._pool.launcher, *arrays, options, pages.fence)
         return output
 
     def _device_rows(self, rows: Rows, per_window: int) -> AttentionRows:

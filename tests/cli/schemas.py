@@ -52,6 +52,7 @@ MODEL = {
     "problem": TEXT,
     "architecture": TEXT,
     "tier": TEXT,
+    "lacks": {"type": "object", "additionalProperties": TEXT},
     "quantization": TEXT,
     "maximum_positions": COUNT,
     "size_bytes": COUNT,

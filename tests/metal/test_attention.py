@@ -17,6 +17,8 @@ from tests.addresses import addresses
 HEADS, KV_HEADS, KEY_DIM, VALUE_DIM = 4, 2, 8, 6
 PAGE_SIZE = 4
 SCALE = 0.3
+PLAIN = LayerShape(KV_HEADS, KEY_DIM, VALUE_DIM)
+LATENT = LayerShape(1, 12, 4, latent=True)
 
 
 @dataclass
@@ -44,8 +46,9 @@ class World:
 
     kind: type[KvPool] = KvPool
 
-    def __init__(self, pages: int = 64) -> None:
-        pool = self.kind([LayerShape(KV_HEADS, KEY_DIM, VALUE_DIM)], pages=pages, page_size=PAGE_SIZE, dtype=mx.float32)
+    def __init__(self, pages: int = 64, shape: LayerShape = PLAIN) -> None:
+        self.shape = shape
+        pool = self.kind([shape], pages=pages, page_size=PAGE_SIZE, dtype=mx.float32)
         self.memory = PageMemory(pool)
         self.random = np.random.default_rng(0)
         self.free = self.random.permutation(pages).tolist()
@@ -71,38 +74,48 @@ class World:
         masks: Sequence[Sequence[Sequence[int]] | None] | None = None,
         window: int | None = None,
         sinks: np.ndarray | None = None,
+        cap: float = 0.0,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Append tokens to sequences and attend from each: what the plan gives and what the definition gives."""
         runs: list[RowRun] = []
         slots: list[int] = []
         for index, (sequence, count) in enumerate(work):
             start = len(sequence.keys)
-            sequence.keys += list(self.draw(count, KV_HEADS, KEY_DIM))
-            sequence.values += list(self.draw(count, KV_HEADS, VALUE_DIM))
+            sequence.keys += list(self.draw(count, self.shape.kv_heads, self.shape.key_dim))
+            sequence.values += list(self.draw(count, self.shape.kv_heads, self.shape.value_dim))
             while len(sequence.pages) * PAGE_SIZE < len(sequence.keys):
                 sequence.pages.append(self.free.pop())
             masked = masks[index] if masks else None
             runs.append(RowRun(sequence.name, len(slots), count, list(sequence.pages), len(sequence.keys), masked))
             slots += [sequence.pages[s // PAGE_SIZE] * PAGE_SIZE + s % PAGE_SIZE for s in range(start, start + count)]
-        queries = self.draw(len(slots), HEADS, KEY_DIM)
+        latent = self.shape.latent
+        queries = self.draw(len(slots), HEADS, self.shape.key_dim + latent * self.shape.value_dim)
         plan = AttentionPlan(runs, slots, self.memory)
         keys = np.concatenate([sequence.keys[-count:] for sequence, count in work])
         values = np.concatenate([sequence.values[-count:] for sequence, count in work])
         plan.store(0, mx.array(keys), mx.array(values))
         sink = None if sinks is None else mx.array(sinks)
-        out = attend(mx.array(queries), 0, plan, scale=SCALE, window=window, sinks=sink)
+        out = attend(mx.array(queries), 0, plan, scale=SCALE, window=window, sinks=sink, cap=cap)
         mx.eval(out, self.memory.arrays())
         pairs = list(zip(work, runs, strict=True))
-        expected = [row for (s, _), run in pairs for row in definition(queries, s, run, window, sinks)]
+        expected = [row for (s, _), run in pairs for row in definition(queries, s, run, window, sinks, cap, latent)]
         return np.array(out), np.stack(expected)
 
 
 def definition(
-    queries: np.ndarray, sequence: Tokens, run: RowRun, window: int | None, sinks: np.ndarray | None
+    queries: np.ndarray,
+    sequence: Tokens,
+    run: RowRun,
+    window: int | None,
+    sinks: np.ndarray | None,
+    cap: float,
+    latent: bool,
 ) -> list[np.ndarray]:
     """Softmax over the slots each row sees, head by head; zeros for a row that sees nothing."""
     rows: list[np.ndarray] = []
     keys, values = np.stack(sequence.keys), np.stack(sequence.values)
+    if latent:
+        keys, values = np.concatenate([keys, values], axis=-1), keys
     for token in range(run.count):
         own = run.kv_length - run.count + token
         seen = np.arange(run.kv_length) <= own
@@ -110,10 +123,11 @@ def definition(
             seen &= np.arange(run.kv_length) > own - window
         if run.masks is not None:
             seen &= expanded(run.masks[token], 0, run.kv_length)
-        out = np.zeros((HEADS, VALUE_DIM), np.float32)
+        out = np.zeros((HEADS, values.shape[-1]), np.float32)
         for head in range(HEADS if seen.any() else 0):
-            kv_head = head // (HEADS // KV_HEADS)
+            kv_head = head // (HEADS // keys.shape[1])
             scores = keys[seen, kv_head] @ queries[run.start + token, head] * SCALE
+            scores = cap * np.tanh(scores / cap) if cap else scores
             top = scores.max() if sinks is None else max(scores.max(), sinks[head])
             weights = np.exp(scores - top)
             total = weights.sum() + (0 if sinks is None else np.exp(sinks[head] - top))
@@ -179,6 +193,29 @@ def test_masks_are_anded_with_causality_and_window(data: st.DataObject, window: 
     runs = st.lists(st.integers(0, 6), max_size=5)
     masks = [[data.draw(runs)], [data.draw(runs) for _ in range(3)]]
     assert_close(world.step([(first, 1), (second, 3)], masks=masks, window=window))
+
+
+@settings(max_examples=20)
+@given(st.lists(st.lists(st.integers(0, 9), min_size=3, max_size=3), min_size=1, max_size=4), st.booleans())
+def test_a_latent_is_attended_to_as_key_and_as_value(steps: list[list[int]], bounded: bool) -> None:
+    world = World(shape=LATENT)
+    source = Tokens()
+    world.step([(source, 18)])
+    sequences = [Tokens(), world.fork(source), source]
+    for counts in steps:
+        work = [(sequence, count) for sequence, count in zip(sequences, counts, strict=True) if count]
+        if work:
+            assert_close(world.step(work, cap=0.5 * bounded))
+        assert_close(world.step([(sequence, 1) for sequence in sequences], masks=[None, [[2, 30]], None]))
+
+
+@pytest.mark.parametrize("count", [1, 5])
+def test_scores_are_bounded_before_they_are_masked(count: int) -> None:
+    world = World()
+    first, second = Tokens(), Tokens()
+    assert_close(world.step([(first, 9), (second, 4)], cap=0.5))
+    masks = [[[1, 8 + count]] * count, None]
+    assert_close(world.step([(first, count), (second, count)], masks=masks, window=6, cap=0.5))
 
 
 def test_a_row_that_sees_nothing_contributes_zeros() -> None:  # F7

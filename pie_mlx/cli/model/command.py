@@ -61,6 +61,8 @@ def show(common: Common, name: str, context: int) -> None:
     print(name)
     row |= {"loads": "no" if row["problem"] else "yes", "embedded": "yes" if model.embedded else ""}
     row |= {"size": size(row.pop("size_bytes")), "weights": size(row.pop("weight_bytes"))}
+    row.pop("lacks")
+    row |= {f"no {promise}": f"it {reason}" for promise, reason in model.suitability.lacks}
     row |= {"KV per token": size(row.pop("kv_bytes_per_token"))}
     fits = "fits" if row.pop("fits") else "does not fit"
     row["memory"] = f"{size(row.pop('needed_bytes'))} for {row.pop('context'):,} tokens; "
@@ -248,6 +250,7 @@ def _row(model: "CachedModel") -> dict[str, Any]:
         "problem": found.problem,
         "architecture": found.architecture,
         "tier": found.tier,
+        "lacks": dict(found.lacks),
         "quantization": found.quantization,
         "maximum_positions": found.maximum_positions,
         "size_bytes": model.size_bytes,

@@ -135,8 +135,9 @@ async def truncate(services: Services, process: Process, call: calls.TruncateTok
 def _check_kept(services: Services, context: LiveContext, tokens: int) -> None:
     """Recurrent layers keep one running state, which cannot forget its last tokens."""
     working = services.store.contexts[context.id].counters().working_tokens
-    if tokens and tokens <= working and services.runner.model.recurrent:
+    reason = services.runner.model.promises.truncate
+    if tokens and tokens <= working and reason:
         raise PageBoundsError(
-            f"truncate: {services.model_info.name} has recurrent layers, whose state cannot forget tokens",
+            f"truncate: {services.model_info.name} {reason}",
             hint="fork before the tokens you may want to take back",
         )

@@ -10,6 +10,7 @@ from pie_mlx.backends import current_backend
 from pie_mlx.backends.base import ALL_THREADS
 from pie_mlx.engine.model.memory import USUAL_BATCH, BatchSize, pool_pages
 from pie_mlx.engine.model.networks.network import Network
+from pie_mlx.engine.model.networks.promises import promises
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.errors import OutOfPagesError
 from pie_mlx.metal import KvPool, PageMemory, Revision
@@ -54,6 +55,7 @@ class LoadedModel:
         self.tokenizer, self.eos_token_ids, self.config = card.tokenizer, card.eos_token_ids, card.config
         self.vocabulary_size, self.hidden_size = network.vocabulary_size, network.hidden_size
         self.recurrent, self.tier, self.window = network.recurrent, network.tier, network.window
+        self.promises = promises(network.tier, recurrent=network.recurrent)
         self.follows, self.transients = network.follows, network.transients
         self.adapters, self.layers = network.adapters, network.shapes
         self.network, self.backend = network, current_backend()

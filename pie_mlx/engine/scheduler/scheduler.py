@@ -123,7 +123,7 @@ class Scheduler:
             self._accounting,
             lambda passes: paced(self._shared_out(limits, passes), passes, rate),
             stalled=stalled,
-            suspends=not self._runner.model.recurrent,
+            suspends=not self._runner.model.promises.suspend,
         )
 
     def _shared_out(self, limits: Limits, passes: Sequence[PassView]) -> Limits:

@@ -102,6 +102,7 @@ class AttentionCase:
     sinks: bool = False
     masked: bool = False
     quantisation: Quantisation | None = None
+    latent: bool = False
 
     @property
     def label(self) -> str:
@@ -144,16 +145,18 @@ def attention_inputs(case: AttentionCase, seed: int = 7) -> AttentionInputs:
     masks = [_mask(random, length) if index % 3 else None for index, length in enumerate(row_len)]
     slots = (next_page, case.page_size, case.heads)
     query_heads = case.heads * case.group
+    stored = (case.value_size, case.key_size - case.value_size) if case.latent else (case.key_size, case.value_size)
     return AttentionInputs(
         queries=_normal(random, (len(row_len), query_heads, case.key_size), case.dtype),
-        k_pool=_pool(_normal(random, (*slots, case.key_size), case.dtype), case.quantisation),
-        v_pool=_pool(_normal(random, (*slots, case.value_size), case.dtype), case.quantisation),
+        k_pool=_pool(_normal(random, (*slots, stored[0]), case.dtype), case.quantisation),
+        v_pool=_pool(_normal(random, (*slots, stored[1]), case.dtype), case.quantisation),
         rows=attention_rows(tables, row_seq, row_len, masks=masks if case.masked else None, rows_per_window=case.rows),
         options=AttentionOptions(
             scale=case.key_size**-0.5,
             window=case.window,
             cap=case.cap,
             sinks=_normal(random, (query_heads,), mx.float32) if case.sinks else None,
+            latent=case.latent,
         ),
         held=held,
     )
@@ -225,6 +228,10 @@ DECODE = (
     ),
     AttentionCase(dtype=mx.float16, key_size=64, value_size=128, quantisation=Quantisation(8, 64), window=40),
     AttentionCase(dtype=mx.bfloat16, quantisation=Quantisation(4, 32), lengths=(20, 530)),
+    AttentionCase(latent=True, key_size=576, value_size=512, heads=1, group=20, dtype=mx.bfloat16),
+    AttentionCase(latent=True, key_size=576, value_size=512, heads=1, group=128, dtype=mx.float16, lengths=(40,)),
+    AttentionCase(latent=True, key_size=320, value_size=256, heads=1, group=6, lengths=(5, 600), masked=True),
+    AttentionCase(latent=True, key_size=24, value_size=16, heads=1, group=4, rows=4, masked=True),
 )
 
 PREFILL = (

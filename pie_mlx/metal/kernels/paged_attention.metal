@@ -7,16 +7,17 @@
 // outputs: result T|float32, peaks float32, sums float32, done int32
 // sparse: result, peaks, sums
 //
-// queries [rows, HK * G, DK]; pools [pages, P, HK, D] of T or of codes (rows.metal); tables [contexts, max pages];
+// queries [rows, HK * BLOCKS * G, DK]; pools [pages, P, HK, D] of T or of codes (rows.metal); tables [contexts, max pages];
 // window w is the rows window_first[w] .. + window_rows[w] (at most ROWS, of one context); row_seq, row_len [rows]:
-// table line and visible keys, own key included; sinks [HK * G]; mask_bits [masks, words], row_mask [rows] (-1: none).
-// Template: T, OUT (type of the result), DK, DV, HK, G, P, ROWS, HEADS (vectors per SIMD group, at most 8), HEAD_GROUPS, KEY_GROUPS,
-// PARTITION (keys, a multiple of 32), WINDOW (0: none), BITS, GROUP, SINKS, CAPPED, MASKED, DIRECT.
-// Grid (windows * threads, HK, partitions): a threadgroup serves all ROWS * G vectors of a KV head, so that every key and
-// value is fetched once. Its SIMD groups divide the vectors HEAD_GROUPS ways and the keys KEY_GROUPS ways, in tiles of
+// table line and visible keys, own key included; sinks [HK * BLOCKS * G]; mask_bits [masks, words], row_mask [rows] (-1: none).
+// LATENT: a key is a row of k_pool [.., DV] and one of v_pool [.., DK - DV]; the value is the row of k_pool.
+// Template: T, OUT (type of the result), DK, DV, HK, BLOCKS, G, P, ROWS, HEADS (vectors per SIMD group, at most 8), HEAD_GROUPS,
+// KEY_GROUPS, PARTITION (keys, a multiple of 32), WINDOW (0: none), BITS, GROUP, SINKS, CAPPED, MASKED, DIRECT, LATENT.
+// Grid (windows * threads, HK * BLOCKS, partitions): a threadgroup serves all ROWS * G vectors of a block of query heads, so
+// that every key and value is fetched once per block; most KV heads are one block. Its SIMD groups divide the vectors HEAD_GROUPS ways and the keys KEY_GROUPS ways, in tiles of
 // 32 keys; tile t belongs to key group t % KEY_GROUPS whatever else is in the batch.
-// DIRECT (one partition): result [rows, HK * G, DV] in T. Otherwise result [rows, HK * G, partitions, DV], peaks and
-// sums [rows, HK * G, partitions] in float32 for the merge; parts without keys stay undefined.
+// DIRECT (one partition): result [rows, query heads, DV] in T. Otherwise result [rows, query heads, partitions, DV], peaks
+// and sums [rows, query heads, partitions] in float32 for the merge; parts without keys stay undefined.
 // Traffic: visible keys and values once per window, queries, outputs, 4 bytes of table per page and KV head.
 
 // body
@@ -38,12 +39,13 @@
   uint simd = simdgroup_index_in_threadgroup;
   uint thread_index = thread_index_in_threadgroup;
   uint window = threadgroup_position_in_grid.x;
-  uint head = threadgroup_position_in_grid.y;
+  uint block = threadgroup_position_in_grid.y;
+  uint head = block / BLOCKS;
   uint part = threadgroup_position_in_grid.z;
   uint parts = threadgroups_per_grid.z;
   uint head_group = simd / KEY_GROUPS;
   uint key_group = simd % KEY_GROUPS;
-  if (thread_index == 0 && window == 0 && head == 0 && part == 0) done[0] = fence[0] + 1;
+  if (thread_index == 0 && window == 0 && block == 0 && part == 0) done[0] = fence[0] + 1;
 
   uint first_row = window_first[window];
   uint rows = window_rows[window];
@@ -63,7 +65,7 @@
     uint row = vector / G;
     vec<T, 4> four = vec<T, 4>(T(0.0f));
     if (row < rows) {
-      size_t query = (size_t(first_row + row) * HK + head) * G + vector % G;
+      size_t query = (size_t(first_row + row) * (HK * BLOCKS) + block) * G + vector % G;
       four = *(const device vec<T, 4>*)(queries + query * DK + (i % K_FOURS) * 4);
     }
     query_tile[i] = four;
@@ -110,7 +112,10 @@
         size_t row = (size_t(tables[table + key / P]) * P + key % P) * HK + head;
         UNROLLED for (uint i = 0; i < K_STEPS; i++) {
           uint four = lane % 8 + i * 8;
-          if (four < K_FOURS) fours[i] = load_four<DK, BITS, GROUP>(k_pool, k_scales, k_biases, row, four * 4);
+          if (LATENT && four >= V_FOURS && four < K_FOURS)
+            fours[i] = load_four<DK - DV, BITS, GROUP>(v_pool, v_scales, v_biases, row, (four - V_FOURS) * 4);
+          else if (four < K_FOURS)
+            fours[i] = load_four<LATENT ? DV : DK, BITS, GROUP>(k_pool, k_scales, k_biases, row, four * 4);
         }
       }
       for (uint h = 0; h < HEADS; h++) {
@@ -155,7 +160,8 @@
         UNROLLED for (uint i = 0; i < V_STEPS; i++) {
           uint four = lane % V_LANES + i * V_LANES;
           if (four < V_FOURS) {
-            float4 loaded = load_four<DV, BITS, GROUP>(v_pool, v_scales, v_biases, row, four * 4);
+            float4 loaded = LATENT ? load_four<DV, BITS, GROUP>(k_pool, k_scales, k_biases, row, four * 4)
+                                   : load_four<DV, BITS, GROUP>(v_pool, v_scales, v_biases, row, four * 4);
             UNROLLED for (uint h = 0; h < HEADS; h++) values[h * V_STEPS + i] += loaded * mine[h * 32 + offset];
           }
         }
@@ -194,8 +200,8 @@
     uint vector = head_group * HEADS + h;
     uint row = vector / G;
     if (key_group == 0 && row < rows) {
-      uint query_head = head * G + vector % G;
-      size_t line_index = size_t(first_row + row) * (HK * G) + query_head;
+      uint query_head = block * G + vector % G;
+      size_t line_index = size_t(first_row + row) * (HK * BLOCKS * G) + query_head;
       float final_top = SINKS ? max(top, sinks[query_head]) : top;
       float final_share = scaled_weight(top, final_top);
       float divisor = fma(sum, final_share, 0.0f);

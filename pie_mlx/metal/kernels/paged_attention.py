@@ -10,6 +10,7 @@ import mlx.core as mx
 from pie_mlx.metal.kernels.attention_rows import AttentionRows
 from pie_mlx.metal.kernels.kv_quantised import QuantisedPool
 from pie_mlx.metal.kernels.requirements import (
+    THREADGROUP_MEMORY_BYTES,
     placeholder,
     require,
     require_float,
@@ -20,7 +21,13 @@ from pie_mlx.metal.launcher import KernelLauncher, Outputs
 
 PARTITION = 512
 """Keys per part. Fixed, so that other rows of the batch cannot change a result."""
+LARGEST_HEAD = 256
+LARGEST_LATENT = 512
+LARGEST_ROPE = 128
+"""Most elements of a key or value, and of the two parts of a latent layer's keys."""
 HEADS_PER_SIMD = 8
+LATENT_HEADS_PER_SIMD = 4
+"""A result of 512 elements takes 16 registers of each lane for one query head."""
 MAX_VECTORS = 64
 KEY_GROUPS = 4
 MAX_SIMDS = 8
@@ -34,31 +41,42 @@ class AttentionOptions:
     """A layer's attention parameters. `scale` multiplies the scores; then `cap * tanh(score / cap)`, then masks.
 
     `window`: most keys that a row sees, 0 for all. `cap`: 0 for none. `sinks`: float32 [query heads] or None.
+    `latent`: a key is a row of both pools together, a value the row of the first.
     """
 
     scale: float
     window: int = 0
     cap: float = 0.0
     sinks: mx.array | None = None
+    latent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class PoolShape:
-    """The sizes that a kernel is specialised for."""
+    """The sizes that a kernel is specialised for: of a key and a value as queries and results have them."""
 
     page_size: int
     heads: int
     key_size: int
     value_size: int
+    latent: bool = False
+
+    @property
+    def stored(self) -> tuple[int, int]:
+        """Elements of a row of each pool."""
+        if self.latent:
+            return self.value_size, self.key_size - self.value_size
+        return self.key_size, self.value_size
 
 
-def pool_shape(k_pool: Pool, v_pool: Pool) -> PoolShape:
+def pool_shape(k_pool: Pool, v_pool: Pool, *, latent: bool = False) -> PoolShape:
     """Sizes of a pair of pools. Raises InvalidArgumentError if they do not match."""
     keys = k_pool.codes.shape[:3] if isinstance(k_pool, QuantisedPool) else k_pool.shape[:3]
     values = v_pool.codes.shape[:3] if isinstance(v_pool, QuantisedPool) else v_pool.shape[:3]
     same_kind = isinstance(k_pool, QuantisedPool) == isinstance(v_pool, QuantisedPool)
     require(keys == values and same_kind, "attention", f"key pages {keys} and value pages {values} differ")
-    return PoolShape(keys[1], keys[2], _head_size(k_pool), _head_size(v_pool))
+    first, second = _head_size(k_pool), _head_size(v_pool)
+    return PoolShape(keys[1], keys[2], *((first + second, first) if latent else (first, second)), latent)
 
 
 def _head_size(pool: Pool) -> int:
@@ -127,16 +145,25 @@ def pool_template(k_pool: Pool, shape: PoolShape, options: AttentionOptions, row
     }
 
 
+def largest_sizes(latent: bool) -> tuple[int, int]:
+    """Most elements of a row of each pool."""
+    return (LARGEST_LATENT, LARGEST_ROPE) if latent else (LARGEST_HEAD, LARGEST_HEAD)
+
+
+def carries_sizes(first: int, second: int, *, latent: bool) -> bool:
+    """Whether the kernels support rows of these sizes."""
+    pairs = zip((first, second), largest_sizes(latent), strict=True)
+    return all(size % 4 == 0 and 0 < size <= largest for size, largest in pairs)
+
+
 def check_attention(name: str, queries: mx.array, shape: PoolShape, options: AttentionOptions) -> int:
     """Query heads per KV head. Raises InvalidArgumentError for what the kernels do not support."""
     require_float(name, queries.dtype)
     require(queries.shape[2] == shape.key_size, name, f"queries of {queries.shape[2]} for keys of {shape.key_size}")
     group, rest = divmod(queries.shape[1], shape.heads)
     require(rest == 0 and group > 0, name, f"{queries.shape[1]} query heads over {shape.heads} KV heads")
-    sizes = (shape.key_size, shape.value_size)
-    require(
-        all(size % 4 == 0 and size <= 256 for size in sizes), name, f"head sizes {sizes}", "multiples of 4 up to 256"
-    )
+    carried, limits = carries_sizes(*shape.stored, latent=shape.latent), largest_sizes(shape.latent)
+    require(carried, name, f"head sizes {shape.stored}", f"multiples of 4 up to {limits[0]} and {limits[1]}")
     require(shape.page_size & (shape.page_size - 1) == 0, name, f"page size {shape.page_size} is no power of two")
     sinks = options.sinks
     require(sinks is None or sinks.shape == (queries.shape[1],), name, "one sink per query head is needed")
@@ -145,11 +172,12 @@ def check_attention(name: str, queries: mx.array, shape: PoolShape, options: Att
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """How a threadgroup's SIMD groups divide query vectors and keys."""
+    """How threadgroups divide a KV head's query vectors (`blocks`), and SIMD groups a block's vectors and keys."""
 
     heads: int
     head_groups: int
     key_groups: int
+    blocks: int = 1
 
     @property
     def threads(self) -> int:
@@ -163,16 +191,31 @@ class Split:
 
 
 def split_threadgroup(group: int, rows_per_window: int, shape: PoolShape, element_bytes: int) -> Split:
-    """The split for windows of `rows_per_window` rows. Raises InvalidArgumentError if it does not fit."""
+    """The split for windows of `rows_per_window` rows. Raises InvalidArgumentError if it does not fit.
+
+    The many query heads of a latent layer become as few blocks as fit a threadgroup's memory.
+    """
     vectors = group * rows_per_window
     require(
         vectors <= 2 * MAX_VECTORS, "paged_attention", f"{vectors} query vectors per window", "fewer rows per window"
     )
-    head_groups = -(-vectors // HEADS_PER_SIMD)
+    if not shape.latent:
+        split = _split(vectors, HEADS_PER_SIMD, 1)
+        require_threadgroup_memory("paged_attention", split.threadgroup_bytes(shape, element_bytes))
+        return split
+    divided = [
+        _split(vectors // blocks, LATENT_HEADS_PER_SIMD, blocks) for blocks in range(1, group + 1) if not group % blocks
+    ]
+    fitting = [split for split in divided if split.threadgroup_bytes(shape, element_bytes) <= THREADGROUP_MEMORY_BYTES]
+    require(bool(fitting), "paged_attention", f"no division of {vectors} query vectors of {shape} fits a threadgroup")
+    return fitting[0]
+
+
+def _split(vectors: int, heads_per_simd: int, blocks: int) -> Split:
+    """The split of `vectors` vectors, which are one of the blocks."""
+    head_groups = -(-vectors // heads_per_simd)
     heads = -(-vectors // head_groups)
-    split = Split(heads, head_groups, max(1, min(KEY_GROUPS, MAX_SIMDS // head_groups)))
-    require_threadgroup_memory("paged_attention", split.threadgroup_bytes(shape, element_bytes))
-    return split
+    return Split(heads, head_groups, max(1, min(KEY_GROUPS, MAX_SIMDS // head_groups)), blocks)
 
 
 def paged_attention(
@@ -190,7 +233,7 @@ def paged_attention(
     int32 [1] of the last kernel on the pools. Returns [rows, query heads, value size] and the next fence. A row that
     sees no key gets zeros. Raises InvalidArgumentError for unsupported inputs.
     """
-    shape = pool_shape(k_pool, v_pool)
+    shape = pool_shape(k_pool, v_pool, latent=options.latent)
     group = check_attention("paged_attention", queries, shape, options)
     split = split_threadgroup(group, rows.rows_per_window, shape, queries.dtype.size)
     parts = -(-rows.longest // PARTITION)
@@ -202,7 +245,9 @@ def paged_attention(
         template={
             "T": queries.dtype,
             "OUT": outputs["result"][1],
-            "G": group,
+            "G": group // split.blocks,
+            "BLOCKS": split.blocks,
+            "LATENT": shape.latent,
             **pool_template(k_pool, shape, options, rows),
             "HEADS": split.heads,
             "HEAD_GROUPS": split.head_groups,
@@ -210,7 +255,7 @@ def paged_attention(
             "PARTITION": PARTITION,
             "DIRECT": direct,
         },
-        grid=(rows.windows * split.threads, shape.heads, parts),
+        grid=(rows.windows * split.threads, shape.heads * split.blocks, parts),
         threadgroup=(split.threads, 1, 1),
         outputs=outputs,
     )

@@ -10,7 +10,9 @@ import numpy as np
 from pie_mlx.metal.arrays import evaluate, to_host
 from pie_mlx.metal.faults import suspects
 from pie_mlx.metal.kernels.kv_write import kv_write
+from pie_mlx.metal.kernels.latent_attention import LATENT_ROWS
 from pie_mlx.metal.kernels.page_moves import page_copy, page_gather, page_scatter
+from pie_mlx.metal.kernels.paged_attention import carries_sizes
 from pie_mlx.metal.kernels.requirements import first_fence, padded
 from pie_mlx.metal.launcher import KernelLauncher
 from pie_mlx.metal.page_pool.pool import HostPages, KvPool, LayerShape, SlotWrite
@@ -18,19 +20,17 @@ from pie_mlx.metal.page_pool.pool import HostPages, KvPool, LayerShape, SlotWrit
 KeysAndValues = tuple[mx.array, mx.array]
 
 NEEDED = ("kv_write", "paged_attention", "attention_merge", "page_copy", "page_gather", "page_scatter")
-LARGEST_HEAD = 256
 PAGES_AT_ONCE = 64
 """Most pages read in one evaluation: its copies need memory just when memory is short."""
 
 
 def kernels_carry(launcher: KernelLauncher, shapes: Sequence[LayerShape], page_size: int) -> bool:
     """Whether the launcher has every kernel that the page path needs, and these support the sizes."""
-    sizes = [size for shape in shapes for size in (shape.key_dim, shape.value_dim)]
     return (
         all(launcher.runs(kernel) for kernel in NEEDED)
         and page_size & (page_size - 1) == 0
-        and bool(sizes)
-        and all(size % 4 == 0 and 0 < size <= LARGEST_HEAD for size in sizes)
+        and bool(shapes)
+        and all(carries_sizes(shape.key_dim, shape.value_dim, latent=shape.latent) for shape in shapes)
     )
 
 
@@ -69,9 +69,14 @@ class KernelPool(KvPool):
         """True: fences order all work, across steps too."""
         return True
 
+    @property
+    def gather_rows(self) -> int:
+        """Rows of one context from which their pages are gathered."""
+        return LATENT_ROWS if self.latent else self.launcher.gather_rows
+
     def gathers(self, rows: int) -> bool:
-        """True only for long chunks, which MLX's own attention computes."""
-        return rows >= self.launcher.gather_rows
+        """True only for long chunks, which MLX's own operations compute."""
+        return rows >= self.gather_rows
 
     def arrays(self) -> list[mx.array]:
         """The last fence of every layer."""

@@ -20,15 +20,24 @@ HostPages = npt.NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class LayerShape:
-    """What one layer stores per slot: `kv_heads` keys of `key_dim` elements and as many values of `value_dim`."""
+    """What one layer stores per slot: `kv_heads` keys of `key_dim` elements and as many values of `value_dim`.
+
+    A `latent` layer attends to both as one key, and to what is stored as key also as value.
+    """
 
     kv_heads: int
     key_dim: int
     value_dim: int
+    latent: bool = False
 
     @property
     def elements(self) -> int:
         return self.kv_heads * (self.key_dim + self.value_dim)
+
+    @property
+    def output_dim(self) -> int:
+        """Elements of the attention of one query head."""
+        return self.key_dim if self.latent else self.value_dim
 
 
 def page_bytes(shapes: Sequence[LayerShape], page_size: int, dtype: mx.Dtype) -> int:
@@ -116,6 +125,11 @@ class KvPool:
 
     def recover(self) -> None:
         """Drops pending writes of a step that failed while it was computed."""
+
+    @property
+    def latent(self) -> bool:
+        """Whether the layers are latent: those of a model are all alike."""
+        return any(shape.latent for shape in self.shapes)
 
     @property
     def takes_segments(self) -> bool:

@@ -147,7 +147,7 @@ def test_a_story_told_in_segments_is_the_same(launcher: KernelLauncher, monkeypa
     assert len(begun) > len(expected)
 
 
-@pytest.mark.parametrize("architecture", ["llama", "gemma3_text", "gpt_oss", "qwen3"])
+@pytest.mark.parametrize("architecture", ["llama", "gemma3_text", "gpt_oss", "qwen3", "deepseek_v3", "gemma2"])
 def test_greedy_tokens_are_those_of_mlx_operations(architecture: str, launcher: KernelLauncher) -> None:  # Q10
     emulated = loaded(architecture, launcher)
     assert isinstance(emulated.pool, KernelPool)

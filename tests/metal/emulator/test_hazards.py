@@ -29,7 +29,7 @@ from tests.engine.running import Running, running, small_prompt
 from tests.metal.recording import Recorder
 
 ARCHITECTURES = ["llama", "qwen3", "gemma3_text", "gpt_oss", "qwen3_next", "deepseek_v3"]
-"""The last two: recurrent layers, and attention that MLX operations compute over gathered pages."""
+"""The last two: recurrent layers, and latents, whose chunks MLX operations compute over gathered pages."""
 MOST_REPLAYS, FEW_REPLAYS = 40, 2
 Tell = Callable[[str], Story]
 PROGRAMS = (

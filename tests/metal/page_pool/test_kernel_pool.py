@@ -156,6 +156,15 @@ def test_long_chunks_gather_their_pages(launcher: KernelLauncher, window: int | 
     assert mx.abs(ours - theirs).max().item() < 1e-5
 
 
+def test_long_chunks_with_bounded_scores_are_left_to_the_kernels(launcher: KernelLauncher) -> None:
+    plain, kernels = both(replace(launcher, gather_rows=10))
+    runs = BATCHES["chunk"]
+    queries = normal(5, 30, 4, 64)
+    ours = KernelPlan(runs, kernels).attend(queries, 0, scale=0.2, window=None, sinks=None, cap=2.0)
+    theirs = attend(queries, 0, planned(runs, plain), scale=0.2, cap=2.0)
+    assert mx.abs(ours - theirs).max().item() < 1e-5
+
+
 @pytest.mark.parametrize(("count", "length", "read"), [(12, 44, 3), (12, 43, 3), (12, 41, 4), (44, 44, 6), (30, 44, 5)])
 def test_a_window_gathers_no_page_before_it(
     launcher: KernelLauncher, count: int, length: int, read: int, monkeypatch: pytest.MonkeyPatch
@@ -232,5 +241,7 @@ def test_copies_are_cut_where_order_matters() -> None:
 def test_sizes_the_kernels_do_not_take_are_left_to_mlx_operations(launcher: KernelLauncher) -> None:
     assert kernels_carry(launcher, SHAPES, 16)
     assert not kernels_carry(launcher, [LayerShape(1, 576, 512)], 16)
+    assert kernels_carry(launcher, [LayerShape(1, 512, 64, latent=True)], 16)
+    assert not kernels_carry(launcher, [LayerShape(1, 576, 64, latent=True)], 16)
     assert not kernels_carry(launcher, SHAPES, 12)
     assert not kernels_carry(launcher.without(["page_copy"]), SHAPES, 16)

@@ -142,10 +142,9 @@ async def plan_drafts(
     """
     slot = _drawing_slot(call)
     loaded = services.runner.model
-    if loaded.recurrent and not loaded.follows:
+    if reason := loaded.promises.draft:
         raise InvalidArgumentError(
-            f"speculation: recurrent layers of {services.model_info.name} are part of others ({loaded.tier}), so that "
-            "their state cannot take tokens back",
+            f"speculation: {services.model_info.name} {reason}",
             hint="generate without it",
         )
     if speculation.drafts is None and first.mask is None and _is_left_out(services, context):

@@ -10,7 +10,7 @@ import mlx.core as mx
 from pie_mlx.backends import current_backend
 from pie_mlx.engine.model.loaded import LoadedModel, ModelCard
 from pie_mlx.engine.model.loading.directory import check_weights, checked_config
-from pie_mlx.engine.model.loading.self_test import self_test
+from pie_mlx.engine.model.loading.self_test import compared_network
 from pie_mlx.engine.model.loading.sources import EMBEDDED, find_model, revision, weight_files
 from pie_mlx.engine.model.loading.vocabulary import eos_token_ids, load_tokenizer
 from pie_mlx.engine.model.memory import BUFFER_CACHE_BYTES, bound_buffer_cache
@@ -18,8 +18,6 @@ from pie_mlx.engine.model.mlx_lm import hook
 from pie_mlx.engine.model.mlx_lm.modules import Module, load_config, load_weights, renamed_architectures
 from pie_mlx.engine.model.mlx_lm.weights import cast_weights, weight_bytes
 from pie_mlx.engine.model.networks.null_network import NullNetwork
-from pie_mlx.engine.model.networks.paged_network import PagedNetwork
-from pie_mlx.engine.model.networks.tiers import verified
 from pie_mlx.errors import ModelLoadError, PieError
 
 DEFAULT_POSITIONS = 4096
@@ -55,10 +53,7 @@ def load_model(
     model = load_network(directory, files, config)
     with _building(directory, config):
         activations = cast_weights(model, dtype, report)
-        network = PagedNetwork(model, architecture_of(config))
-        if architecture_of(config) not in verified():
-            report(f"{architecture_of(config)} was never compared with mlx-lm's own cache: comparing now")
-            self_test(model, network, architecture_of(config), activations)
+        network = compared_network(model, architecture_of(config), activations, report)
     tokenizer = load_tokenizer(directory)
     card = ModelCard(
         name=name,

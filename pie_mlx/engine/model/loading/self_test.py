@@ -1,4 +1,6 @@
-"""Compares a loaded model with itself on mlx-lm's own cache, for architectures that were never compared."""
+"""Compares a loaded model with itself on mlx-lm's own cache: architectures that were never compared, and latents."""
+
+from collections.abc import Callable
 
 import mlx.core as mx
 import numpy as np
@@ -6,6 +8,7 @@ import numpy as np
 from pie_mlx.backends import current_backend
 from pie_mlx.engine.model.mlx_lm.modules import Module, make_prompt_cache
 from pie_mlx.engine.model.networks.paged_network import PagedNetwork
+from pie_mlx.engine.model.networks.tiers import verified
 from pie_mlx.engine.model.step import Segment, StepInput
 from pie_mlx.errors import ModelLoadError
 from pie_mlx.metal import PageMemory
@@ -17,6 +20,28 @@ TOLERANCE = {mx.float32: 1e-3, mx.float16: 3e-2, mx.bfloat16: 1e-1}
 _PAGE_SIZE = 16
 _TABLES = ([4, 0, 2], [1, 5, 3])
 _LENGTHS = (37, 21)
+
+
+def compared_network(model: Module, architecture: str, dtype: mx.Dtype, report: Callable[[str], None]) -> PagedNetwork:
+    """The model on pages, compared where it has to be. Raises ModelLoadError when its logits differ.
+
+    Latents in pages depend on how the model is configured: where they give other logits, keys and values are gathered.
+    """
+    network = PagedNetwork(model, architecture)
+    if architecture not in verified():
+        report(f"{architecture} was never compared with mlx-lm's own cache: comparing now")
+    elif not network.latent:
+        return network
+    try:
+        self_test(model, network, architecture, dtype)
+        return network
+    except ModelLoadError as error:
+        if not network.latent:
+            raise
+        report(f"{error.message}: its pages are gathered instead")
+    gathered = PagedNetwork(model, architecture, latent=False)
+    self_test(model, gathered, architecture, dtype)
+    return gathered
 
 
 def self_test(model: Module, network: PagedNetwork, architecture: str, dtype: mx.Dtype) -> None:

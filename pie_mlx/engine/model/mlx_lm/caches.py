@@ -1,7 +1,7 @@
 """Paged caches, used instead of mlx-lm's: a layer's K and V go to the page pool, and attention reads them there."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, cast
 
 import mlx.core as mx
@@ -19,7 +19,13 @@ class Binding(Protocol):
     def fetch(self, cache: "PagedCache") -> tuple[Any, Any]: ...
     def mask(self, tokens: int, window: int | None, return_array: bool) -> Any: ...
     def attend(
-        self, cache: "PagedCache", queries: mx.array, mask: Any, scale: float, sinks: mx.array | None
+        self,
+        cache: "PagedCache",
+        queries: mx.array,
+        mask: Any,
+        scale: float,
+        sinks: mx.array | None = None,
+        cap: float = 0.0,
     ) -> mx.array: ...
 
 
@@ -31,6 +37,34 @@ class Handle:
     is_key: bool
     shape: tuple[int, ...]
     dtype: mx.Dtype
+
+    def astype(self, dtype: mx.Dtype) -> "Handle":
+        """The same pages: attention computes with what they hold, in float32 where it matters."""
+        return replace(self, dtype=dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class LatentHandle(Handle):
+    """The latent of one layer, in the pool: what it attends to both as keys and as values."""
+
+
+@dataclass(frozen=True, slots=True)
+class RopeHandle(Handle):
+    """The part of one layer's keys that positions rotate, in the pool.
+
+    Models multiply queries with it themselves and pass the scores on as a mask. The product with its transpose gives
+    the queries instead, which the attention multiplies with the pages.
+    """
+
+    def swapaxes(self, _first: int, _second: int) -> mx.array:
+        """The identity."""
+        return mx.eye(self.shape[-1], dtype=self.dtype)
+
+
+def handles(cache: "PagedCache", keys: mx.array, values: mx.array, *, latent: bool) -> tuple[Handle, Handle]:
+    """What a model gets for the keys and values that a layer stores."""
+    first, second = (LatentHandle, RopeHandle) if latent else (Handle, Handle)
+    return first(cache, True, keys.shape, keys.dtype), second(cache, False, values.shape, values.dtype)
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,17 +53,23 @@ def empty_network(config: Mapping[str, Any]) -> Module:
     return model
 
 
+def replace_call(module: Module, replace: Callable[[Module, Callable[..., Any]], Callable[..., Any]]) -> None:
+    """From now on, calling the module calls what `replace(module, call)` gives; both take the module first, and `call`
+    is the module's own. Its class changes, so that the tree of parameters keeps its names."""
+    original = type(module)
+    call = replace(module, cast("Any", original).__call__)
+    cast("Any", module).__class__ = type(original.__name__, (original,), {"__call__": call})
+
+
 @contextmanager
 def replaced_calls(
     modules: Sequence[Module], replace: Callable[[Module, Callable[..., Any]], Callable[..., Any]]
 ) -> Generator[None]:
-    """Inside, calling one of `modules` calls what `replace(module, call)` gives; both take the module first, and `call`
-    is the module's own. The classes of the modules change, so that the tree of parameters keeps its names."""
+    """Inside, the calls of `modules` are replaced (`replace_call`)."""
     originals = [type(module) for module in modules]
     try:
-        for module, original in zip(modules, originals, strict=True):
-            call = replace(module, cast("Any", original).__call__)
-            cast("Any", module).__class__ = type(original.__name__, (original,), {"__call__": call})
+        for module in modules:
+            replace_call(module, replace)
         yield
     finally:
         for module, original in zip(modules, originals, strict=True):

@@ -6,7 +6,7 @@ from typing import Any
 import mlx.core as mx
 
 from pie_mlx.engine.model.memory import Segments
-from pie_mlx.engine.model.mlx_lm.caches import Handle, PagedCache, WindowMask
+from pie_mlx.engine.model.mlx_lm.caches import Handle, PagedCache, WindowMask, handles
 from pie_mlx.errors import ModelLoadError
 from pie_mlx.metal import AttentionPlan, DenseView, KvPool, Run, SlotWrite, attend
 
@@ -17,37 +17,43 @@ def _token_rows(array: mx.array) -> mx.array:
 
 
 class PagedBinding:
-    """K and V stay in the pool: models see handles, attention reads the pages. Rows of equal length."""
+    """K and V stay in the pool: models see handles, attention reads the pages. Rows of equal length.
 
-    def __init__(self, offset: mx.array, plan: AttentionPlan, segments: Segments) -> None:
-        self.offset = offset
+    In a `latent` model, which attends to one latent with all heads, rows are single tokens.
+    """
+
+    def __init__(self, offset: mx.array, plan: AttentionPlan, segments: Segments, *, latent: bool) -> None:
+        self.offset, self._latent = offset, latent
         self._plan, self._segments = plan, segments
         self._handles: dict[int, tuple[Handle, Handle]] = {}
 
     def update(self, cache: PagedCache, keys: mx.array, values: mx.array) -> tuple[Any, Any]:
-        if keys.shape[2] == 1:
-            self._plan.store(cache.layer, mx.squeeze(keys, 2), mx.squeeze(values, 2))
-        else:
-            self._plan.store(cache.layer, _token_rows(keys), _token_rows(values))
+        self._plan.store(cache.layer, _token_rows(keys), _token_rows(values))
         self._segments.stored(keys)
-        handles = Handle(cache, True, keys.shape, keys.dtype), Handle(cache, False, values.shape, values.dtype)
-        self._handles[cache.layer] = handles
-        return handles
+        self._handles[cache.layer] = handles(cache, keys, values, latent=self._latent)
+        return self._handles[cache.layer]
 
     def fetch(self, cache: PagedCache) -> tuple[Any, Any]:
         return self._handles[cache.layer]
 
     def mask(self, tokens: int, window: int | None, return_array: bool) -> Any:
-        return WindowMask(window, (tokens, tokens))
+        return None if self._latent else WindowMask(window, (tokens, tokens))
 
-    def attend(self, cache: PagedCache, queries: mx.array, mask: Any, scale: float, sinks: mx.array | None) -> mx.array:
+    def attend(
+        self,
+        cache: PagedCache,
+        queries: mx.array,
+        mask: Any,
+        scale: float,
+        sinks: mx.array | None = None,
+        cap: float = 0.0,
+    ) -> mx.array:
+        if self._latent:
+            queries, mask, scale = latent_queries(queries, mask, scale), None, 1.0
         rows, _, tokens, _ = queries.shape
-        window = window_of(mask, cache)
-        if tokens == 1:
-            out = attend(mx.squeeze(queries, 2), cache.layer, self._plan, scale=scale, window=window, sinks=sinks)
-            return mx.expand_dims(out, 2)
-        out = attend(_token_rows(queries), cache.layer, self._plan, scale=scale, window=window, sinks=sinks)
-        return mx.unflatten(out, 0, (rows, tokens)).swapaxes(1, 2)
+        given = _token_rows(queries)
+        out = attend(given, cache.layer, self._plan, scale=scale, window=window_of(mask, cache), sinks=sinks, cap=cap)
+        return mx.expand_dims(out, 2) if tokens == 1 else mx.unflatten(out, 0, (rows, tokens)).swapaxes(1, 2)
 
 
 class DenseBinding:
@@ -59,14 +65,12 @@ class DenseBinding:
         runs: Sequence[Run],
         slots: Sequence[int],
         pool: KvPool,
-        mask_dimensions: int,
         segments: Segments,
     ) -> None:
         self.offset = offset
         self._pool, self._write, self._segments = pool, SlotWrite(slots), segments
         pool.begin_write(self._write)
         self._view = DenseView(runs, pool)
-        self._dimensions = mask_dimensions
         self._masks: dict[int | None, mx.array | None] = {}
 
     def update(self, cache: PagedCache, keys: mx.array, values: mx.array) -> tuple[Any, Any]:
@@ -85,10 +89,26 @@ class DenseBinding:
             return mx.ones((tokens, self._view.keys), mx.bool_) if return_array else None
         if mask.shape[0] == 1:
             return mask[0]
-        return mx.unflatten(mask, 0, (-1, *[1] * (self._dimensions - 3)))
+        return mask[:, None]
 
-    def attend(self, cache: PagedCache, queries: mx.array, mask: Any, scale: float, sinks: mx.array | None) -> mx.array:
+    def attend(
+        self,
+        cache: PagedCache,
+        queries: mx.array,
+        mask: Any,
+        scale: float,
+        sinks: mx.array | None = None,
+        cap: float = 0.0,
+    ) -> mx.array:
         raise RuntimeError("the dense tier hands out no handles")
+
+
+def latent_queries(queries: mx.array, mask: Any, scale: float) -> mx.array:
+    """Queries of both parts of a latent layer's keys, scaled. Of a RopeHandle a model makes the second part, and passes
+    it on as its mask."""
+    if not isinstance(mask, mx.array) or mask.shape[:3] != queries.shape[:3]:
+        raise ModelLoadError("model: it does not pass the scores of rotated queries on as a mask")
+    return mx.concatenate([queries * scale, mask.astype(queries.dtype)], axis=-1)
 
 
 def window_of(mask: Any, cache: PagedCache) -> int | None:

@@ -10,6 +10,7 @@ from pie_mlx.backends import current_backend
 from pie_mlx.engine.model.adapters import AdapterBank, Target, find_targets
 from pie_mlx.engine.model.memory import Segments, Transients, traced_row_bytes
 from pie_mlx.engine.model.mlx_lm import hook
+from pie_mlx.engine.model.mlx_lm.adaptations import adapt
 from pie_mlx.engine.model.mlx_lm.caches import UNBOUND, Binding, paged_caches
 from pie_mlx.engine.model.mlx_lm.head import RowSelection, restore, select_before_head
 from pie_mlx.engine.model.mlx_lm.modules import SWITCH, Module, make_prompt_cache
@@ -18,8 +19,8 @@ from pie_mlx.engine.model.networks.bindings import DenseBinding, PagedBinding
 from pie_mlx.engine.model.networks.equal_length import equal_length_batches
 from pie_mlx.engine.model.networks.mixers import Mixers, find_mixers, row_groups, side_by_side
 from pie_mlx.engine.model.networks.states import RecurrentState, RecurrentStates
-from pie_mlx.engine.model.networks.tier import PAGED, Layout
-from pie_mlx.engine.model.networks.tiers import candidates, require_supported
+from pie_mlx.engine.model.networks.tier import Layout, Tier
+from pie_mlx.engine.model.networks.tiers import by_token, candidates, require_supported
 from pie_mlx.engine.model.networks.tracing import first_working, trace
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.metal import AttentionPlan, KvPool, LayerShape, PageMemory
@@ -28,24 +29,29 @@ from pie_mlx.metal.page_pool.kernel_pool import KernelPool
 
 
 class PagedNetwork:
-    """Implements Network for any mlx-lm model. Raises ModelLoadError for one that cannot be paged."""
+    """Implements Network for any mlx-lm model. Raises ModelLoadError for one that cannot be paged.
 
-    def __init__(self, model: Module, architecture: str) -> None:
+    `latent` allows pages of latents, where the architecture has them.
+    """
+
+    def __init__(self, model: Module, architecture: str, *, latent: bool = True) -> None:
         require_supported(architecture)
         hook.install()
         self._backend, self.model = current_backend(), model
         self._backend.adapt(model)
         self.has_experts = any(isinstance(module, SWITCH) for _, module in model.named_modules())
         self._caches = paged_caches(make_prompt_cache(model))
+        adapt(architecture, model, self._caches)
         self.recurrent = bool(self._caches.recurrent)
         self.window = min((cache.window for cache in self._caches.paged if cache.window), default=None)
-        mixers = self._find_mixers()
+        tokens = by_token(architecture, latent=latent)
+        mixers = self._find_mixers(tokens)
         self._tier, shapes, output = first_working(
-            candidates(architecture, recurrent=self.recurrent, apart=mixers is not None),
+            candidates(tokens, recurrent=self.recurrent, apart=mixers is not None),
             lambda tier: trace(model, self._caches, tier),
             architecture,
         )
-        self.tier = self._tier.name
+        self.tier, self.latent = self._tier.name, self._tier.latent
         self.follows = self._tier.layout is Layout.TOKENS
         """Whether a step of single tokens is one pass that needs none of them on the host."""
         self.vocabulary_size = output[-1]
@@ -155,9 +161,9 @@ class PagedNetwork:
 
     def _binding(self, step: StepInput, offset: Any, memory: PageMemory) -> Binding:
         if self._tier.paged:
-            return PagedBinding(offset, AttentionPlan(step.segments, step.slots, memory), self._segments)
-        sizes = self._tier.mask_dimensions
-        return DenseBinding(offset, step.segments, step.slots, memory.pool, sizes, self._segments)
+            plan = AttentionPlan(step.segments, step.slots, memory)
+            return PagedBinding(offset, plan, self._segments, latent=self._tier.latent)
+        return DenseBinding(offset, step.segments, step.slots, memory.pool, self._segments)
 
     def _layer_bytes(self, step: StepInput, pool: KvPool) -> int:
         """What a layer of the pass answers; 0 where parts of it must not begin, or the pool begins them."""
@@ -167,12 +173,12 @@ class PagedNetwork:
         slot_bytes = max(shape.elements for shape in self.shapes) * pool.dtype.size if self.shapes else 0
         return self.transients.layer_bytes(len(step.slots)) + slot_bytes * sum(part.kv_length for part in gathered)
 
-    def _find_mixers(self) -> list[Module] | None:
+    def _find_mixers(self, tier: Tier) -> list[Module] | None:
         """The modules that read the states of recurrent layers; None where other layers do as well."""
         if not self.recurrent:
             return []
         try:
-            found, caches = find_mixers(self.model, lambda: trace(self.model, self._caches, PAGED))
+            found, caches = find_mixers(self.model, lambda: trace(self.model, self._caches, tier))
         except Exception:  # a model's own code may raise anything on a cache it was not written for
             return None
         return found if caches == {id(cache) for cache in self._caches.recurrent} else None

@@ -21,19 +21,23 @@ class Layout(Enum):
 class Tier:
     """Layout, and whether attention reads the pages (`paged`) or the model sees them gathered.
 
-    `mask_dimensions` 5 is for models that split heads into groups before they apply the mask.
+    `latent`: pages hold what all heads attend to instead of the keys and values of each.
     """
 
     layout: Layout
     paged: bool
-    mask_dimensions: int = 4
+    latent: bool = False
 
     @property
     def name(self) -> str:
-        return f"{'paged' if self.paged else 'dense'} {self.layout.value}"
+        return "paged latents" if self.latent else f"{'paged' if self.paged else 'dense'} {self.layout.value}"
 
 
 PAGED = Tier(Layout.TOKENS, True)
+LATENT = Tier(Layout.TOKENS, True, latent=True)
 RECURRENT = Tier(Layout.EQUAL, True)
 DENSE = Tier(Layout.EQUAL, False)
 ALONE = Tier(Layout.ALONE, False)
+
+TIERS = {tier.name: tier for tier in (PAGED, LATENT, RECURRENT, DENSE, ALONE)}
+"""By name."""

@@ -5,8 +5,9 @@ from typing import Any
 
 import mlx.core as mx
 
-from pie_mlx.engine.model.mlx_lm.caches import UNBOUND, CacheSet, Handle, PagedCache, WindowMask
+from pie_mlx.engine.model.mlx_lm.caches import UNBOUND, CacheSet, PagedCache, WindowMask, handles
 from pie_mlx.engine.model.mlx_lm.modules import Module
+from pie_mlx.engine.model.networks.bindings import latent_queries
 from pie_mlx.engine.model.networks.tier import Layout, Tier
 from pie_mlx.errors import ModelLoadError
 from pie_mlx.metal import LayerShape
@@ -15,36 +16,41 @@ from pie_mlx.metal import LayerShape
 class TraceBinding:
     """Records the shapes of K and V; answers handles, or arrays of zeros for a dense tier."""
 
-    def __init__(self, offset: mx.array | int, rows: int, paged: bool, mask_dimensions: int) -> None:
+    def __init__(self, offset: mx.array | int, rows: int, tier: Tier) -> None:
         self.offset = offset
         self.shapes: dict[int, LayerShape] = {}
-        self._rows, self._paged, self._dimensions = rows, paged, mask_dimensions
+        self._rows, self._tier = rows, tier
         self._stored: dict[int, tuple[Any, Any]] = {}
 
     def update(self, cache: PagedCache, keys: mx.array, values: mx.array) -> tuple[Any, Any]:
         if cache.layer in self.shapes:
             raise ModelLoadError("model: a layer stores its keys twice in one pass")
-        self.shapes[cache.layer] = LayerShape(keys.shape[1], keys.shape[3], values.shape[3])
-        stored: tuple[Any, Any] = (keys, values)
-        if self._paged:
-            stored = (
-                Handle(cache, True, keys.shape, keys.dtype),
-                Handle(cache, False, values.shape, values.dtype),
-            )
-        self._stored[cache.layer] = stored
-        return stored
+        latent = self._tier.latent
+        self.shapes[cache.layer] = LayerShape(keys.shape[1], keys.shape[3], values.shape[3], latent)
+        self._stored[cache.layer] = handles(cache, keys, values, latent=latent) if self._tier.paged else (keys, values)
+        return self._stored[cache.layer]
 
     def fetch(self, cache: PagedCache) -> tuple[Any, Any]:
         return self._stored[cache.layer]
 
     def mask(self, tokens: int, window: int | None, return_array: bool) -> Any:
-        if self._paged:
-            return WindowMask(window, (tokens, tokens))
-        rows = () if self._rows == 1 else (self._rows, *([1] * (self._dimensions - 3)))
+        if self._tier.paged:
+            return None if self._tier.latent else WindowMask(window, (tokens, tokens))
+        rows = () if self._rows == 1 else (self._rows, 1)
         return mx.ones((*rows, tokens, tokens), mx.bool_)
 
-    def attend(self, cache: PagedCache, queries: mx.array, mask: Any, scale: float, sinks: mx.array | None) -> mx.array:
-        return mx.zeros((*queries.shape[:-1], self.shapes[cache.layer].value_dim), queries.dtype)
+    def attend(
+        self,
+        cache: PagedCache,
+        queries: mx.array,
+        mask: Any,
+        scale: float,
+        sinks: mx.array | None = None,
+        cap: float = 0.0,
+    ) -> mx.array:
+        if self._tier.latent:
+            latent_queries(queries, mask, scale)
+        return mx.zeros((*queries.shape[:-1], self.shapes[cache.layer].output_dim), queries.dtype)
 
 
 def trace(model: Module, caches: CacheSet, tier: Tier) -> tuple[dict[int, LayerShape], tuple[int, ...]]:
@@ -54,7 +60,7 @@ def trace(model: Module, caches: CacheSet, tier: Tier) -> tuple[dict[int, LayerS
     """
     rows, tokens = (1, 2) if tier.layout is Layout.ALONE else (2, 1 if tier.layout is Layout.TOKENS else 2)
     offset: mx.array | int = 0 if tier.layout is Layout.ALONE else mx.zeros(rows, mx.int32)
-    binding = TraceBinding(offset, rows, tier.paged, tier.mask_dimensions)
+    binding = TraceBinding(offset, rows, tier)
     caches.bind(binding)
     try:
         output = model(mx.zeros((rows, tokens), mx.int32), cache=caches.tree)

@@ -46,7 +46,7 @@ def warm_up(model: LoadedModel, progress: Callable[[str], None]) -> None:
 
 def _uses(model: LoadedModel, pool: KernelPool) -> Iterator[Callable[[], None]]:
     room = min(pool.pages * pool.page_size, model.maximum_positions)
-    for rows, length, masked in run_kinds(pool.launcher.gather_rows, room):
+    for rows, length, masked in run_kinds(pool.gather_rows, room):
         if not (masked and model.recurrent):
             yield partial(_compute, model, _step(pool.page_size, rows, length, masked=masked))
     yield partial(_move_pages, model)

@@ -32,10 +32,9 @@ def load_draft_model(
 
     Raises ModelNotFoundError, and ModelLoadError also for one that cannot guess for `target`.
     """
-    if target.recurrent and not target.follows:
+    if target.promises.draft:
         raise ModelLoadError(
-            f"{target.name}: no draft model can guess for it: its recurrent layers are part of others, so that their "
-            "state cannot take tokens back",
+            f"{target.name}: no draft model can guess for it: it {target.promises.draft}",
             hint="remove draft_model from [model.engine]",
         )
     progress(f"draft model: {reference}")

@@ -15,8 +15,9 @@ def paged_attention(
     queries: mx.array, k_pool: Pool, v_pool: Pool, rows: AttentionRows, options: AttentionOptions
 ) -> DoubleArray:
     """[rows, query heads, value size]; arguments as the kernel's."""
-    keys = _gathered(k_pool, rows)
-    values = _gathered(v_pool, rows)
+    keys, values = _gathered(k_pool, rows), _gathered(v_pool, rows)
+    if options.latent:
+        keys, values = np.concatenate([keys, values], axis=-1), keys
     count, heads, size = queries.shape
     grouped = doubles(queries).reshape(count, keys.shape[1], heads // keys.shape[1], size)
     scores = options.scale * (grouped @ keys.swapaxes(-1, -2))

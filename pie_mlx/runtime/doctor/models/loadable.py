@@ -12,9 +12,10 @@ from pie_mlx.engine.model.gguf.header import read_model
 from pie_mlx.engine.model.loading.directory import check_weights
 from pie_mlx.engine.model.loading.load import architecture_of, maximum_positions, read_config
 from pie_mlx.engine.model.loading.sources import weight_files
-from pie_mlx.engine.model.networks.tiers import require_supported, verified
+from pie_mlx.engine.model.networks.tiers import LATENTS, promised, require_supported, verified
 from pie_mlx.errors import ModelError, ModelLoadError
 
+_LATENT_SIZES = ("kv_lora_rank", "qk_rope_head_dim")
 _TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "tiktoken.model")
 
 
@@ -22,13 +23,15 @@ _TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "tiktoken.mode
 class Suitability:
     """What is known about a model's files. `problem` is why they cannot be loaded, "" if they can.
 
-    `tier` is how the architecture uses the page pool, "" if that is determined at the first load. `kv_bytes_per_token`
+    `tier` is how the architecture uses the page pool, "" if that is determined at the first load, and `lacks` what the
+    engine does not do for it, with reasons. `kv_bytes_per_token`
     is for 16 bits, and for layers that all see the whole context.
     """
 
     problem: str = ""
     architecture: str = ""
     tier: str = ""
+    lacks: tuple[tuple[str, str], ...] = ()
     quantization: str = ""
     maximum_positions: int = 0
     weight_bytes: int = 0
@@ -50,10 +53,11 @@ def suitability(directory: Path) -> Suitability:
         problem=_problem(directory, config, architecture),
         architecture=architecture,
         tier=verified().get(architecture, ""),
+        lacks=_lacks(architecture),
         quantization=_quantization(config),
         maximum_positions=maximum_positions(config),
         weight_bytes=sum(file.stat().st_size for file in directory.glob("model*.safetensors")),
-        kv_bytes_per_token=_kv_bytes_per_token(config),
+        kv_bytes_per_token=_kv_bytes_per_token(config, architecture),
     )
 
 
@@ -71,19 +75,27 @@ def gguf_suitability(file: Path) -> Suitability:
     return Suitability(
         architecture=architecture,
         tier=verified().get(architecture, ""),
+        lacks=_lacks(architecture),
         quantization=f"GGUF, {' and '.join(kind for kind, _ in sizes.most_common(2))}",
         maximum_positions=maximum_positions(config),
         weight_bytes=sizes.total(),
-        kv_bytes_per_token=_kv_bytes_per_token(config),
+        kv_bytes_per_token=_kv_bytes_per_token(config, architecture),
     )
 
 
-def _kv_bytes_per_token(config: Mapping[str, Any]) -> int:
+def _kv_bytes_per_token(config: Mapping[str, Any], architecture: str) -> int:
     """0 where the configuration does not say it in the usual words."""
     part = cast("Mapping[str, Any]", config.get("text_config") or config)
+    if architecture in LATENTS:
+        return 2 * _count(part, "num_hidden_layers") * sum(_count(part, key) for key in _LATENT_SIZES)
     layers, heads, width = (_count(part, key) for key in ("num_hidden_layers", "num_attention_heads", "hidden_size"))
     head = _count(part, "head_dim") or (width // heads if heads else 0)
     return 2 * layers * (_count(part, "num_key_value_heads") or heads) * head * 2
+
+
+def _lacks(architecture: str) -> tuple[tuple[str, str], ...]:
+    known = promised(architecture)
+    return () if known is None else tuple(known.lacking().items())
 
 
 def _count(config: Mapping[str, Any], key: str) -> int:

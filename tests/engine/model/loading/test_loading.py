@@ -12,6 +12,7 @@ import pytest
 from mlx.utils import tree_flatten
 from mlx_lm.utils import load_model as load_peer
 
+from benchmarks.architectures import reference_logits
 from benchmarks.driving import Driver, Work
 from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.loading.load import load_model, null_model
@@ -152,10 +153,23 @@ def test_an_unverified_architecture_is_compared_when_it_is_loaded(
 def test_an_unverified_architecture_that_agrees_is_loaded(
     tiny_model_directory: Directories, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pie_mlx.engine.model.loading.load.verified", dict)
+    monkeypatch.setattr("pie_mlx.engine.model.loading.self_test.verified", dict)
     lines: list[str] = []
     load_model(str(tiny_model_directory("gemma3")), name="tiny", progress=lines.append)
     assert any("never compared" in line for line in lines)
+
+
+def test_latents_that_give_other_logits_are_gathered(
+    tiny_model_directory: Directories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tiers, "LATENTS", frozenset({"deepseek_v32"}))  # its sparse attention would be bypassed
+    directory, lines, tokens = tiny_model_directory("deepseek_v32"), list[str](), list(range(30, 60))
+    model = load_model(str(directory), name="tiny", progress=lines.append)
+    assert any("gives other logits on pages (paged latents)" in line for line in lines)
+    assert model.tier == "dense equal"
+    peer, _ = load_peer(directory)
+    expected = reference_logits(peer, tokens)
+    np.testing.assert_allclose(last_logits(model, tokens), expected, atol=1e-4 * np.abs(expected).max())
 
 
 def test_quantised_weights_are_expanded_without_a_gpu(copied: Path) -> None:

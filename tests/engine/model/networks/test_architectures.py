@@ -4,11 +4,14 @@ from importlib import metadata
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 
-from benchmarks.architectures import compare
-from benchmarks.tiny_models import architectures
+from benchmarks.architectures import TOLERANCE, compare, reference_logits
+from benchmarks.driving import Driver, Work, without_files
+from benchmarks.tiny_models import architectures, tiny_model
 from pie_mlx.engine.model.networks import tiers
+from pie_mlx.engine.model.networks.paged_network import PagedNetwork
 
 
 def test_the_table_is_of_the_installed_mlx_lm() -> None:
@@ -22,9 +25,24 @@ def test_at_least_eighty_architectures_are_verified() -> None:
     assert tiers.verified().keys() <= set(architectures())
 
 
-@pytest.mark.parametrize("architecture", ["gemma2", "gpt_bigcode", "gemma3n", "recurrent_gemma", "mimo_v2_flash"])
+@pytest.mark.parametrize("architecture", ["plamo", "kimi_linear"])
 def test_an_architecture_is_exact_on_the_tier_the_table_names(architecture: str) -> None:
     verification = compare(architecture)
     assert verification.exact
     assert verification.greedy
     assert verification.tier == tiers.verified()[architecture]
+
+
+@pytest.mark.parametrize("architecture", sorted(tiers.verified()))
+def test_a_prompt_of_one_token_runs_beside_decodes(architecture: str) -> None:
+    model = tiny_model(architecture)
+    loaded = without_files(PagedNetwork(model, architecture))
+    loaded.allocate(pages=12, page_size=16)
+    driver = Driver(loaded)
+    other, fresh = driver.context(), driver.context()
+    driver.run([Work(other, [1, 2, 3, 4, 5])])
+    found = driver.run([Work(other, [6]), Work(fresh, [8])])
+    following = driver.run([Work(other, [7]), Work(fresh, [9])])
+    expected = np.stack([reference_logits(model, tokens) for tokens in ([8], [8, 9])])
+    assert np.abs(np.stack([found[1], following[1]]) - expected).max() <= TOLERANCE * np.abs(expected).max()
+    assert loaded.tier == tiers.verified()[architecture]

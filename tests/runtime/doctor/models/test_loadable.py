@@ -26,6 +26,17 @@ def test_a_whole_model_can_be_loaded(directory):
     assert found.weight_bytes == (directory / "model.safetensors").stat().st_size
 
 
+def test_a_latent_is_all_that_a_token_takes(directory):
+    change(directory, model_type="deepseek_v3", num_hidden_layers=61, kv_lora_rank=512, qk_rope_head_dim=64)
+    assert suitability(directory).kv_bytes_per_token == 61 * 576 * 2
+
+
+def test_what_the_engine_does_not_do_for_an_architecture_is_told_with_its_reason(directory):
+    assert suitability(directory).lacks == ()
+    change(directory, model_type="plamo")
+    assert [(promise, "arrays" in reason) for promise, reason in suitability(directory).lacks] == [("ragged", True)]
+
+
 def test_quantization_is_told(directory):
     change(directory, quantization={"bits": 4, "group_size": 32})
     assert suitability(directory).quantization == "4 bits, groups of 32"

@@ -1,0 +1,51 @@
+"""What the engine does for every model, and why not for some. Errors, `pie model show` and the documents agree."""
+
+from dataclasses import dataclass, fields
+
+from pie_mlx.engine.model.networks.tier import TIERS, Layout
+
+
+@dataclass(frozen=True, slots=True)
+class Promises:
+    """Each is "" if the engine keeps it for a model, otherwise why not, as what a sentence about the model says of it.
+
+    `reuse`: equal beginnings of prompts are computed once. `truncate`: contexts forget their last tokens. `suspend`:
+    contexts make room for others, and are saved. `draft`: guessed tokens are verified in one pass. `ragged`: inputs of
+    unequal length are one pass.
+    """
+
+    reuse: str = ""
+    truncate: str = ""
+    suspend: str = ""
+    draft: str = ""
+    ragged: str = ""
+
+    def lacking(self) -> dict[str, str]:
+        """The promises that are not kept, and why."""
+        return {one.name: getattr(self, one.name) for one in fields(self) if getattr(self, one.name)}
+
+
+def promises(tier: str, *, recurrent: bool) -> Promises:
+    """What the engine does for a model on the tier of this name, which may have recurrent layers."""
+    return Promises(
+        truncate="has recurrent layers, whose state cannot forget tokens" if recurrent else "",
+        suspend="has recurrent layers, whose running state is not kept in pages" if recurrent else "",
+        draft=_within_others(tier) if recurrent else "",
+        ragged=_ragged(tier),
+    )
+
+
+def _within_others(tier: str) -> str:
+    known = TIERS.get(tier)
+    if known is None or known.layout is Layout.TOKENS:
+        return ""
+    return "has recurrent layers that are part of others, which see whole rows"
+
+
+def _ragged(tier: str) -> str:
+    known = TIERS.get(tier)
+    if known is None or known.layout is Layout.TOKENS:
+        return ""
+    if known.paged:
+        return _within_others(tier)
+    return "computes with keys and values as arrays, which are gathered for rows of one length"

@@ -1,0 +1,55 @@
+"""Attention of chunks in latent layers: gathers the context's pages, then one product for all query heads.
+
+All heads share a latent layer's keys, so that the rows of a chunk and their heads are the rows of one large matrix.
+"""
+
+import mlx.core as mx
+import numpy as np
+
+from pie_mlx.metal.arrays import from_host
+from pie_mlx.metal.kernels.page_moves import page_gather
+from pie_mlx.metal.kernels.paged_attention import AttentionOptions
+from pie_mlx.metal.launcher import KernelLauncher
+
+LATENT_ROWS = 9
+"""Rows of one context from which this is used. A threadgroup of the paged kernel reads the keys for one row only."""
+
+SCORES = 1 << 24
+"""Most scores computed at once. This limits the memory of a long chunk."""
+
+
+def latent_attention(
+    launcher: KernelLauncher,
+    queries: mx.array,
+    latents: mx.array,
+    ropes: mx.array,
+    pages: list[int],
+    length: int,
+    options: AttentionOptions,
+    fence: mx.array,
+) -> tuple[mx.array, mx.array]:
+    """Causal attention of the last rows of one context, whose `length` keys lie in `pages`, in order.
+
+    queries: [rows, query heads, latent + rope]; pools: [pages, page size, 1, size]. Returns [rows, query heads, latent]
+    and the next fence. Supports no window, cap or sinks.
+    """
+    valid = [min(latents.shape[1], length - index * latents.shape[1]) for index in range(len(pages))]
+    *gathered, done = page_gather(launcher, latents, ropes, pages, valid, fence)
+    values, turned = (part.flatten(0, 2)[:length] for part in gathered)
+    keys = mx.concatenate([values, turned], axis=-1).T
+    rows, heads, _ = queries.shape
+    block = max(1, SCORES // (heads * length))
+    outputs = [
+        _attend(queries[start : start + block], keys, values, length - rows + start, options.scale)
+        for start in range(0, rows, block)
+    ]
+    return mx.concatenate(outputs), done
+
+
+def _attend(queries: mx.array, keys: mx.array, values: mx.array, first: int, scale: float) -> mx.array:
+    """Attention of rows [rows, heads, dim], of which the first has `first` keys before its own."""
+    rows, heads, _ = queries.shape
+    seen = np.arange(keys.shape[1]) <= np.arange(first, first + rows)[:, None]
+    scores = mx.unflatten((queries.flatten(0, 1) * scale) @ keys, 0, (rows, heads))
+    visible = mx.where(from_host(seen[:, None]), scores, mx.array(-np.inf, scores.dtype))
+    return mx.unflatten(mx.softmax(visible, axis=-1, precise=True).flatten(0, 1) @ values, 0, (rows, heads))
