@@ -43,15 +43,29 @@ def architecture_lines() -> Iterator[str]:
     yield "`model_type` in a model's `config.json`. On pages these give the same results as on mlx-lm's own cache, up"
     yield "to rounding (`python -m benchmarks.architectures`). Any other architecture of mlx-lm is compared when it is"
     yield "loaded, and refused if it differs.\n"
-    yield "The state of recurrent layers is not in pages. The engine keeps it behind the last full page of a prompt of"
-    yield "64 tokens or more, and where two prompts part: an equal beginning is attached up to the deepest state. A"
-    yield "model with such layers uses no drafts, its KV is not truncated or saved, and its contexts are never"
-    yield "suspended: a request for pages waits, and is refused if no context can release any."
+    yield from _table_of_promises()
     for tier in sorted(set(known.values()), key=list(TIERS).index):
         yield f"\n## {tier.capitalize()}\n\n{TIERS[tier]}\n"
         yield ", ".join(f"`{name}`" for name in sorted(known) if known[name] == tier)
     yield "\n## Refused\n\n| architecture | why |\n|---|---|"
     yield from (f"| `{name}` | {reason} |" for name, reason in sorted(REFUSED.items()))
+
+
+PROMISES = (
+    ("reuse of equal beginnings", "from page to page", "from kept state to kept state: prompts of 64 tokens or more"),
+    ("`truncate`", "drops tokens", "goes on from the last kept state, and computes the tokens behind it again"),
+    ("suspend, save and open", "pages come back from memory or disk, or are computed again", "so does the state"),
+    ("price of a context", "its pages", "and as many as its state has bytes"),
+)
+"""What holds on models without and with recurrent layers."""
+
+
+def _table_of_promises() -> Iterator[str]:
+    yield "Recurrent layers remember all tokens of a context in a state, which is in no page"
+    yield "([P16](semantics.md#p16)):\n"
+    yield "| | attention only | with recurrent layers |\n|---|---|---|"
+    yield from (f"| {' | '.join(row)} |" for row in PROMISES)
+    yield "\nA model with such layers uses no drafts."
 
 
 def config_lines() -> Iterator[str]:

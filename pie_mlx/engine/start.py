@@ -57,10 +57,11 @@ async def start_services(
     stopping.push_async_callback(archive.close)
     spill = await _open_spill(settings, model, emit)
     store = PageStore(
-        pages=model.pool.pages,
+        pages=model.pages,
         page_size=settings.page_size,
         identity=model.identity,
-        checkpoint_bytes=model.checkpoint_bytes,
+        state_pages=model.state_pages,
+        kept_state_bytes=model.kept_state_bytes,
     )
     accounting = _open_accounting(settings, store.pool.capacity, emit)
     emit(EngineStarted(model.name, settings.policy, store.pool.capacity, settings.page_size))

@@ -2,8 +2,9 @@
 tensor."""
 
 from pie_mlx.engine.kv.contexts.holdings import Holdings, SharedPages, share_out
+from pie_mlx.engine.kv.pages.kept_states import KeptStates
 from pie_mlx.engine.kv.pages.keys import PageHasher
-from pie_mlx.engine.kv.pages.segment import IntegrityError
+from pie_mlx.engine.kv.pages.segment import IntegrityError, KeptState
 from pie_mlx.engine.kv.pages.values import (
     CommitResult,
     Fill,
@@ -29,6 +30,8 @@ __all__ = [
     "Fork",
     "Holdings",
     "IntegrityError",
+    "KeptState",
+    "KeptStates",
     "Mark",
     "Opened",
     "PageContent",

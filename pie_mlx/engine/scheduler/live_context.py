@@ -42,7 +42,8 @@ class LiveContext:
     `drafter` is there once the engine was asked to speculate, `draft_model_pace` once its draft model may. `owed` is
     the error of a later pass of a call whose reply brought the tokens before it; the next call gets it. `parent` is
     the context it was forked from, or 0. `started_seconds`: when the first tokens of its last pass entered a batch.
-    `counted` are the counts of its text, as far as a sampler with penalties needed them last.
+    `counted` are the counts of its text, as far as a sampler with penalties needed them last. `truncates` once its
+    program has truncated it.
     """
 
     id: int
@@ -69,6 +70,7 @@ class LiveContext:
     parent: int = 0
     started_seconds: float = 0.0
     counted: CountedText | None = None
+    truncates: bool = False
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @staticmethod

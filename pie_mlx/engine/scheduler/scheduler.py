@@ -128,7 +128,6 @@ class Scheduler:
             self._accounting,
             lambda passes: paced(limits, passes, rate),
             stalled=stalled,
-            suspends=not self._runner.model.recurrent,
         )
 
     def _turnover_ticks(self) -> float:

@@ -22,13 +22,14 @@ class RowGroup:
     """Rows of a step that a mixer computes at once: `length` tokens of each context, one context behind the other.
 
     Contexts that begin here (`fresh`) are apart from those that go on: a layer without a state may compute its first
-    token in another way than from zeros.
+    token in another way than from zeros. `ends` counts the tokens that each context has behind these.
     """
 
     start: int
     contexts: tuple[int, ...]
     length: int
     fresh: bool
+    ends: tuple[int, ...]
 
     @property
     def rows(self) -> range:
@@ -41,7 +42,8 @@ def row_groups(segments: Sequence[Segment]) -> list[RowGroup]:
     groups: list[RowGroup] = []
     for (count, fresh), each in groupby(segments, key=_group_of):
         alike = list(each)
-        groups.append(RowGroup(alike[0].start, tuple(segment.context for segment in alike), count, fresh))
+        contexts, ends = zip(*((segment.context, segment.kv_length) for segment in alike), strict=True)
+        groups.append(RowGroup(alike[0].start, contexts, count, fresh, ends))
     return groups
 
 

@@ -1,6 +1,6 @@
 """An mlx-lm model over the page pool."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -52,6 +52,7 @@ class PagedNetwork:
         self.largest_matrix = largest_matrix(model, self.vocabulary_size)
         self.shapes = [shapes.get(cache.layer, LayerShape(0, 0, 0)) for cache in self._caches.paged]
         self._states = RecurrentStates(self._caches.recurrent)
+        self.state_bytes = self._traced_state_bytes()
         self._selection = RowSelection()
         self._heads = self._wrap_head()
         self._selects = bool(self._heads)
@@ -108,6 +109,10 @@ class PagedNetwork:
     def state(self, context: int) -> RecurrentState | None:
         """What recurrent layers remember of `context`."""
         return self._states.of(context)
+
+    def stateful(self) -> Collection[int]:
+        """The contexts that recurrent layers remember."""
+        return self._states.contexts()
 
     def set_state(self, context: int, state: RecurrentState | None) -> None:
         """Have recurrent layers go on from `state`; None forgets the context."""
@@ -172,6 +177,18 @@ class PagedNetwork:
         except Exception:  # a model's own code may raise anything on a cache it was not written for
             return None
         return found if caches == {id(cache) for cache in self._caches.recurrent} else None
+
+    def _traced_state_bytes(self) -> int:
+        """What the recurrent layers remember of one context."""
+        sizes: list[int] = []
+
+        def weigh() -> None:
+            arrays = (array for cache in self._caches.recurrent for array in cache.cache if array is not None)
+            sizes.extend(array.nbytes // array.shape[0] for array in arrays)
+
+        if self.recurrent:
+            trace(self.model, self._caches, self._tier, weigh)
+        return sum(sizes)
 
     def _sized(self) -> Transients:
         heads = self._heads

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import mlx.core as mx
+import numpy.typing as npt
 
 from pie_mlx.engine.model.networks.mixers import RowGroup
-from pie_mlx.metal.arrays import evaluate
+from pie_mlx.metal.arrays import evaluate, from_host, to_host
 
 LayerStates = list[list[mx.array | None]]
 """Per recurrent layer its state arrays [contexts, ...]; None before the first token."""
@@ -15,16 +16,18 @@ LayerStates = list[list[mx.array | None]]
 
 @dataclass(frozen=True, slots=True)
 class RecurrentState:
-    """The state of one context, a value that contexts can share: a row of the batch it was computed in."""
+    """The state of one context behind its first `tokens` tokens, a value that contexts can share: a row of the batch it
+    was computed in."""
 
     batch: LayerStates
     index: int
     size: int
+    tokens: int
 
     @property
     def size_bytes(self) -> int:
-        """What the batch takes in memory."""
-        return sum(array.nbytes for layer in self.batch for array in layer if array is not None)
+        """What the row takes in memory of its own."""
+        return sum(array.nbytes for layer in self.batch for array in layer if array is not None) // self.size
 
     def alone(self) -> "RecurrentState":
         """The state in memory of its own, computed. Call it on the MLX thread."""
@@ -35,7 +38,25 @@ class RecurrentState:
             for layer in self.batch
         ]
         evaluate([array for layer in rows for array in layer if array is not None])
-        return RecurrentState(rows, 0, 1)
+        return RecurrentState(rows, 0, 1, self.tokens)
+
+    def to_host(self) -> list[list[tuple[npt.NDArray[Any], str] | None]]:
+        """Its arrays with their dtypes, bfloat16 as uint16. Call it on the MLX thread."""
+        alone = self if self.size == 1 else self.alone()
+        return [
+            [None if array is None else (to_host(array), str(array.dtype).removeprefix("mlx.core.")) for array in layer]
+            for layer in alone.batch
+        ]
+
+    @staticmethod
+    def from_host(layers: Sequence[Sequence[tuple[npt.NDArray[Any], str] | None]], tokens: int) -> "RecurrentState":
+        """Reverses `to_host`. Call it on the MLX thread."""
+        return RecurrentState([[part and _from_host(*part) for part in layer] for layer in layers], 0, 1, tokens)
+
+
+def _from_host(values: npt.NDArray[Any], dtype: str) -> mx.array:
+    array = from_host(values)
+    return array.view(mx.bfloat16) if dtype == "bfloat16" else array
 
 
 class RecurrentStates:
@@ -71,12 +92,13 @@ class RecurrentStates:
             cache.cache = [None] * len(cache.cache)
         for group, states in self._groups:
             batch: LayerStates = [list(layer) for layer in states]
-            for index, context in enumerate(group.contexts):
-                self._pending[context] = RecurrentState(batch, index, len(group.contexts))
+            for index, (context, end) in enumerate(zip(group.contexts, group.ends, strict=True)):
+                self._pending[context] = RecurrentState(batch, index, len(group.contexts), end)
         self._groups = []
 
     def _joined_states(self, group: RowGroup, stored: Callable[[mx.array], None]) -> LayerStates:
-        rows = [None if group.fresh else self._row(context) for context in group.contexts]
+        starts = [end - group.length for end in group.ends]
+        rows = [None if group.fresh else self._row(*each) for each in zip(group.contexts, starts, strict=True)]
         return [
             _Parts((_joined(rows, layer, part) for part in range(len(cache.cache))), stored)
             for layer, cache in enumerate(self._caches)
@@ -100,6 +122,10 @@ class RecurrentStates:
         """The state of `context`, None before its first token."""
         return self._rows.get(context)
 
+    def contexts(self) -> list[int]:
+        """Those that have a state."""
+        return list(self._rows)
+
     def put(self, context: int, state: RecurrentState | None) -> None:
         """`context` continues from `state`."""
         if state is None:
@@ -107,8 +133,13 @@ class RecurrentStates:
         else:
             self._rows[context] = state
 
-    def _row(self, context: int) -> RecurrentState | None:
-        return self._pending.get(context) or self._rows.get(context)
+    def _row(self, context: int, tokens: int) -> RecurrentState:
+        """The state behind the first `tokens` tokens. Any other one would give wrong tokens: raises RuntimeError."""
+        found = self._pending.get(context) or self._rows.get(context)
+        if found is None or found.tokens != tokens:
+            known = "none" if found is None else f"one of {found.tokens} tokens"
+            raise RuntimeError(f"context {context}: a pass behind {tokens} tokens needs their state, there is {known}")
+        return found
 
 
 class _Parts(list[mx.array | None]):
