@@ -66,7 +66,7 @@ class Bench:
         self.policy = TimedPolicy(policy_name)
         reports = TickReports(self._emit)
         page_io = PageIO(self.store, runner, None, self._emit)
-        restorer = Restorer(self.state, page_io, reports)
+        restorer = Restorer(self.state, page_io, reports, runner.model.network)
         limits = Limits(max_batch_tokens=4096, max_batch_contexts=contexts)
         self.loop = Scheduler(
             self.state,

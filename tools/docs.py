@@ -68,9 +68,11 @@ def architecture_lines() -> Iterator[str]:
     yield "`model_type` in a model's `config.json`. On pages these give the same results as on mlx-lm's own cache, up"
     yield "to rounding (`python -m benchmarks.architectures`). Any other architecture of mlx-lm is compared when it is"
     yield "loaded, and refused if it differs. `pie model show NAME` says the same about a model.\n"
-    yield "The state of recurrent layers is not in pages. The engine keeps it after the last full page of a prompt of"
-    yield "64 tokens or more, and where two prompts part: an equal beginning is attached up to the deepest state."
-    yield "Masks that hide something and positions that change the order are refused on them.\n"
+    yield "Recurrent layers remember all tokens of a context in a state, which is in no page"
+    yield "([P16](semantics.md#p16)). The engine keeps it after the last full page of a prompt of 64 tokens or more,"
+    yield "where two prompts part, and where contexts are suspended or saved; what lies after it is computed again."
+    yield "The state of a context costs as many pages as it has bytes. Masks that hide something and positions that"
+    yield "change the order are refused on models with such layers.\n"
     yield from (f"- *{tier}*: {meaning}" for tier, meaning in TIERS.items() if tier in known.values())
     yield ""
     yield from (f"- *{promise}*: {meaning}." for promise, meaning in PROMISES.items())

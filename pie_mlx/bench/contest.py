@@ -34,8 +34,8 @@ class Sizes:
 
 
 class PeakPages:
-    """Observes an engine; `used` is the largest number of pages at the end of a tick since it was last set, and
-    `state_bytes` that of states of recurrent layers, as `weigh` tells."""
+    """Observes an engine; `used` is the largest number of pages at the end of a tick since it was last set, also those
+    that states of recurrent layers cost, and `state_bytes` that of kept states, as `weigh` tells."""
 
     def __init__(self) -> None:
         self.used = self.state_bytes = 0
@@ -173,5 +173,5 @@ def _page_bytes(services: Services) -> int:
 
 
 def _state_bytes(services: Services) -> Callable[[], int]:
-    recurrence, checkpoints = services.runner.model.network.recurrence, services.store.checkpoints
-    return lambda: recurrence.size_bytes + checkpoints.size_bytes
+    kept = services.store.states.kept
+    return lambda: kept.size_bytes

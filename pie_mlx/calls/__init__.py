@@ -21,6 +21,7 @@ from pie_mlx.calls.adapter import (
 from pie_mlx.calls.base import Brle, Call, Host, Record
 from pie_mlx.calls.chat import ChatState, ParsedToolCall, ParseToolCall, RenderedTurn, RenderTurn, Role, Turn
 from pie_mlx.calls.context import (
+    CheckpointContext,
     CommitPages,
     ContextState,
     CreateContext,
@@ -126,6 +127,7 @@ __all__ = [
     "CallMcp",
     "CancelChild",
     "ChatState",
+    "CheckpointContext",
     "ChildOutcome",
     "CommitPages",
     "CompileGrammar",

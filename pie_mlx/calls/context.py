@@ -86,6 +86,12 @@ class TruncateTokens(Call[PageCounters], frozen=True):
     tokens: int
 
 
+class CheckpointContext(Call[None], frozen=True):
+    """Keep what recurrent layers remember of the tokens that have KV, if the model has such layers."""
+
+    context: int
+
+
 class SaveSnapshot(Call[str], frozen=True):
     """Save under `name`, or under a fresh name if it is empty. The reply is the name (N1-N3).
 

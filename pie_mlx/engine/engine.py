@@ -131,8 +131,13 @@ class EngineCore:
     def admission_terms(self) -> AdmissionTerms:
         """How many pages launches may claim (Q11)."""
         settings = self._settings
-        capacity_pages = self.services.store.pool.capacity
-        return AdmissionTerms(capacity_pages, settings.max_batch_contexts, settings.admission_oversubscription)
+        store = self.services.store
+        return AdmissionTerms(
+            store.pool.capacity,
+            settings.max_batch_contexts,
+            settings.admission_oversubscription,
+            store.states.pages_each,
+        )
 
     def endowment(self, token_budget: int | None) -> float:
         """The credits of a launch (M2). Raises InvalidArgumentError for a budget below 1."""

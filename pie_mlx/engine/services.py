@@ -9,7 +9,7 @@ from pie_mlx.calls import ModelInfo
 from pie_mlx.engine.adapters import AdapterRegistry
 from pie_mlx.engine.hosting.process import Process
 from pie_mlx.engine.hosting.processes import Processes
-from pie_mlx.engine.kv import PageStore
+from pie_mlx.engine.kv import IntegrityError, PageStore
 from pie_mlx.engine.kv.inflight_prefixes import InflightPrefixes
 from pie_mlx.engine.language import Language
 from pie_mlx.engine.market import Horizon
@@ -20,7 +20,7 @@ from pie_mlx.engine.paging.archive import SnapshotArchive
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.scheduler.queue import SchedulerQueue
 from pie_mlx.engine.speculation.drafts import Drafts
-from pie_mlx.errors import InvalidArgumentError, ModelNotFoundError
+from pie_mlx.errors import ModelNotFoundError
 from pie_mlx.events import ContextReleased, Event
 
 
@@ -58,14 +58,6 @@ class Services:
                 f"model {name!r}: not loaded by this engine", hint=f"loaded models: {self.model_info.name}"
             )
 
-    def check_stateless(self, what: str) -> None:
-        """Raises InvalidArgumentError for what a model with recurrent layers cannot do: their state is not in pages."""
-        if reason := self.runner.model.promises.suspend:
-            raise InvalidArgumentError(
-                f"{what}: {self.model_info.name} {reason}",
-                hint="keep the context, or fork it",
-            )
-
     def adopt(self, process: Process, context: int, *, sampled: int = 0, parent: int = 0) -> LiveContext:
         """Give a context of the store to a process; forks and opened snapshots inherit the count of draws."""
         live = LiveContext.new(context, process.account, self.seed, sampled=sampled, parent=parent)
@@ -78,7 +70,7 @@ class Services:
     def rebid(self, process: Process, context: LiveContext, expected: Horizon) -> None:
         """Renew the automatic bid of a context from fresh figures (B4, B5)."""
         context.expected = expected
-        pages = self.store.contexts[context.id].pages
+        pages = self.store.contexts[context.id].priced_pages
         context.bid = self.accounting.automatic_bid(
             process.account, pages, self._account_pages(process.account), expected
         )
@@ -89,9 +81,21 @@ class Services:
         known = self._pages_of_accounts.get(account)
         if known is None or known[0] != moment:
             held, family = self.store.contexts, self.processes.families[account]
-            known = moment, sum([max(1, held[number].pages) for member in family for number in member.contexts])
+            known = moment, sum([max(1, held[number].priced_pages) for member in family for number in member.contexts])
             self._pages_of_accounts[account] = known
         return known[1]
+
+    def check_integrity(self) -> None:
+        """Raises IntegrityError if pages, kept states or the states of contexts contradict each other. Walks
+        everything: for tests and idle moments."""
+        self.store.check_integrity()
+        network = self.runner.model.network
+        for number in network.stateful():
+            known = network.state(number)
+            if number not in self.store.contexts or not self.store.contexts[number].resident or known is None:
+                raise IntegrityError(f"context {number}: it has a state, and is not in the pool")
+            if self.store.contexts[number].usable and known.tokens > self.store.sequence_length(number):
+                raise IntegrityError(f"context {number}: its state is of {known.tokens} tokens, it has fewer")
 
     async def release(self, process: Process, context: LiveContext) -> None:
         """Release a context's pages once the pass it has in flight is over (P15)."""

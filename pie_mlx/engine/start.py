@@ -58,10 +58,11 @@ async def start_services(
     stopping.push_async_callback(archive.close)
     spill = await _open_spill(settings, model, emit)
     store = PageStore(
-        pages=model.pool.pages,
+        pages=model.pages,
         page_size=settings.page_size,
         identity=model.identity,
-        checkpoint_bytes=model.checkpoint_bytes,
+        state_pages=model.state_pages,
+        kept_state_bytes=model.kept_state_bytes,
     )
     page_report = PageReport(store, emit)
     stopping.callback(page_report.close)

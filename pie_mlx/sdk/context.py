@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from pie_mlx import calls
 from pie_mlx.calls import (
+    CheckpointContext,
     ContextState,
     CreateContext,
     DeleteSnapshot,
@@ -60,6 +61,13 @@ class Context:
     def delete(model: Model, name: str) -> None:
         """Drop a saved snapshot. Raises SnapshotNotFoundError."""
         checked_model(model).host.call(DeleteSnapshot(model.name, checked_text(name, "snapshot name")))
+
+    def checkpoint(self) -> None:
+        """Have the engine keep what recurrent layers remember of the tokens with KV: a later `truncate`, and prompts
+        that begin alike, then compute little again. Worth it before tokens that are often taken back; costs memory,
+        and is dropped when that is short. Does nothing on models without such layers."""
+        self._handle.compute_promised()
+        self._handle.host.post(CheckpointContext(self._handle.id))
 
     def fork(self) -> "Context":
         """A copy that shares every committed page and has the same buffer; its bid starts at 0."""

@@ -124,7 +124,7 @@ class Running:
 
 
 def _check_books(services: Services) -> None:
-    services.store.check_integrity()
+    services.check_integrity()
     services.adapters.check_integrity()
     if services.drafts.model is not None:
         services.drafts.model.sequences.check_integrity()

@@ -278,6 +278,10 @@ class ToyHost:
         return 0.25
 
     @answer.register
+    def _(self, message: calls.CheckpointContext) -> None:
+        self.context(message.context)
+
+    @answer.register
     def _(self, message: calls.SuspendContext) -> None:
         self.context(message.context)
         if self.busy:

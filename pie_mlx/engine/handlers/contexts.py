@@ -6,12 +6,13 @@ from contextlib import asynccontextmanager
 
 from pie_mlx import calls
 from pie_mlx.engine.handlers.base import answers
+from pie_mlx.engine.handlers.forward.checkpointing import keep_state
 from pie_mlx.engine.handlers.forward.continuation import check_claimed
 from pie_mlx.engine.hosting.process import Process
 from pie_mlx.engine.kv import Fork
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
-from pie_mlx.errors import InvalidArgumentError, PageBoundsError
+from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.events import ContextCreated, ContextForked, PassCompleted
 
 
@@ -33,11 +34,16 @@ async def fork(services: Services, process: Process, call: calls.ForkContext) ->
     source = process.context(call.context)
     async with source.turn:
         source.check_live()
+        network = services.runner.model.network
+        state = network.state(source.id)
+        if state is not None and state.size > 1:  # a row of a batch would keep all of it in memory
+            alone = await services.runner.call(state.alone)
+            if network.state(source.id) is state:
+                network.set_state(source.id, alone)
         made = await _forked(services, source)
         services.queue.copy(made.copies)
         source.rests = True
         child = services.adopt(process, made.context, sampled=source.sampled, parent=source.id)
-        network = services.runner.model.network
         network.set_state(child.id, network.state(source.id))
         services.drafts.fork(source.id, child.id)
         counters = services.store.contexts[child.id].counters()
@@ -80,11 +86,12 @@ def _count_claimed(services: Services, process: Process, context: LiveContext, c
 
 
 @asynccontextmanager
-async def _restored(services: Services, context: LiveContext) -> AsyncGenerator[None, None]:
-    """Its turn, with its pages back in the pool. Raises ContextReleasedError."""
+async def _restored(services: Services, context: LiveContext, *, computes: bool = False) -> AsyncGenerator[None, None]:
+    """Its turn, with its pages back in the pool, and what recurrent layers remember if it `computes`. Raises
+    ContextReleasedError."""
     async with context.turn:
         context.check_live()
-        await services.queue.restore(context)
+        await services.queue.restore(context, computes=computes)
         yield
 
 
@@ -104,10 +111,8 @@ async def release_pages(services: Services, process: Process, call: calls.Releas
     _check_count("release_working_pages", call.pages)
     context = process.context(call.context)
     async with _restored(services, context):
-        counters = services.store.contexts[context.id].counters()
-        kept = (counters.working - call.pages) * services.store.page_size
-        _check_kept(services, context, max(0, counters.working_tokens - kept) if call.pages else 0)
         services.store.working.release(context.id, call.pages)
+        _truncated(services, context)
         services.queue.wake()
         return services.store.contexts[context.id].counters()
 
@@ -126,18 +131,24 @@ async def truncate(services: Services, process: Process, call: calls.TruncateTok
     _check_count("truncate", call.tokens)
     context = process.context(call.context)
     async with _restored(services, context):
-        _check_kept(services, context, call.tokens)
         services.store.working.truncate(context.id, call.tokens)
         context.counted = None
+        _truncated(services, context)
         return services.store.contexts[context.id].counters()
 
 
-def _check_kept(services: Services, context: LiveContext, tokens: int) -> None:
-    """Recurrent layers keep one running state, which cannot forget its last tokens."""
-    working = services.store.contexts[context.id].counters().working_tokens
-    reason = services.runner.model.promises.truncate
-    if tokens and tokens <= working and reason:
-        raise PageBoundsError(
-            f"truncate: {services.model_info.name} {reason}",
-            hint="fork before the tokens you may want to take back",
-        )
+def _truncated(services: Services, context: LiveContext) -> None:
+    """Recurrent layers remember tokens that the context has no more: the next pass goes on from an earlier state."""
+    network, tokens = services.runner.model.network, services.store.sequence_length(context.id)
+    known, context.truncates = network.state(context.id), True
+    if known is not None and known.tokens > tokens:
+        network.set_state(context.id, None)
+
+
+@answers(calls.CheckpointContext)
+async def checkpoint(services: Services, process: Process, call: calls.CheckpointContext) -> None:
+    context = process.context(call.context)
+    if not services.runner.model.recurrent:
+        return
+    async with _restored(services, context, computes=True):
+        keep_state(services, context.id)

@@ -34,7 +34,6 @@ async def suspend(services: Services, process: Process, call: calls.SuspendConte
         raise ContextBusyError(
             f"context {context.id}: a call on it is in flight", hint="await it before you suspend the context"
         )
-    services.check_stateless("suspend")
     services.queue.suspend(context)
 
 

@@ -4,6 +4,7 @@ import msgspec
 
 from pie_mlx import calls
 from pie_mlx.engine.handlers.base import answers
+from pie_mlx.engine.handlers.forward.checkpointing import keep_state
 from pie_mlx.engine.hosting.process import Process
 from pie_mlx.engine.kv.pages.working_token import check_tokens
 from pie_mlx.engine.paging.archive import SnapshotNotes
@@ -62,7 +63,6 @@ async def save(services: Services, process: Process, call: calls.SaveSnapshot) -
     context = process.context(call.context)
     async with context.turn:
         context.check_live()
-        services.check_stateless("snapshots")
         notes = SnapshotNotes(call.pending, context.sampled)
         if _is_long(call.pending):
             notes_bytes = await process.time.aside(_checked_bytes, services, call.pending)
@@ -77,6 +77,7 @@ async def save(services: Services, process: Process, call: calls.SaveSnapshot) -
                 await archive.write(user, call.name, store.contexts[context.id].transcript(), notes)
             elif call.name:
                 await archive.remove(user, call.name)
+            keep_state(services, context.id)
             name = call.name or store.snapshots.fresh_name()
             services.queue.copy(store.snapshots.save(context.id, user, name, notes, notes_bytes))
     return name

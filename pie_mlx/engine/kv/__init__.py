@@ -3,8 +3,9 @@ tensor."""
 
 from pie_mlx.engine.kv.contexts.context import Context
 from pie_mlx.engine.kv.contexts.holdings import Holdings, PageCount, SharedPages, count_pages, share_out
+from pie_mlx.engine.kv.pages.kept_states import KeptStates
 from pie_mlx.engine.kv.pages.keys import PageHasher
-from pie_mlx.engine.kv.pages.segment import IntegrityError
+from pie_mlx.engine.kv.pages.segment import IntegrityError, KeptState
 from pie_mlx.engine.kv.pages.values import (
     CommitResult,
     Fill,
@@ -31,6 +32,8 @@ __all__ = [
     "Fork",
     "Holdings",
     "IntegrityError",
+    "KeptState",
+    "KeptStates",
     "Mark",
     "Opened",
     "PageContent",

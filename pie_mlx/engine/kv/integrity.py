@@ -52,6 +52,7 @@ def check_integrity(books: Books) -> None:
     for context in books.contexts:
         _check_context(books, context)
     _check_images(books)
+    _check_states(books)
 
 
 def _require(holds: bool, what: str) -> None:
@@ -65,6 +66,7 @@ def _check_pages(books: Books, segments: Iterable[Segment]) -> None:
     owners.update(books.pool.withheld)
     owners.update(resident_page(record) for segment in segments for record in segment.pages)
     owners.update(page for context in books.residents() for page in context.block_table[context.committed :])
+    owners.update(page for context in books.contexts for page in context.state_pages)
     _require(set(owners) == set(range(books.pool.capacity)), "a page was lost, or does not exist")
     _require(max(owners.values()) == 1, f"a page has two owners: {owners.most_common(3)}")
 
@@ -110,6 +112,7 @@ def _check_segment(books: Books, segment: Segment) -> None:
 def _check_context(books: Books, context: Context) -> None:
     if not context.resident:
         holds_nothing = not context.block_table and not context.working and context.leaf is books.trie.root
+        holds_nothing = holds_nothing and not context.states and not context.state_pages
         _require(holds_nothing and context.image is not None, "an off-pool context holds pages")
         return
     chain = chain_of(context.leaf)
@@ -145,6 +148,35 @@ def _check_images(books: Books) -> None:
         _check_tail(books, tail, count)
     for image in images:
         _check_keys(books, image.records)
+
+
+def _check_states(books: Books) -> None:
+    """Each kept state is where its tokens end, and has exactly the holders that are known; no page that is gone has
+    one."""
+    pages = {record for segment in books.segments() for record in segment.pages}
+    pages.update(record for image in books.images() for record in image.all_records())
+    holders = Counter(record.checkpoint for record in pages if record.checkpoint is not None)
+    wanted = Counter(kept for image in books.images() for kept in image.states)
+    for context in books.contexts:
+        holders.update(context.states)
+        if not context.resident:
+            continue
+        _check_places(chain_of(context.leaf), books.page_size)
+        length = context.committed * books.page_size + len(context.working)
+        places = [kept.tokens for kept in context.states]
+        _require(places == sorted(places), "kept states are in disorder")
+        _require(not places or places[-1] <= length, "a state of tokens is kept that the context has not")
+    for image in books.images():
+        _check_places(image.records, books.page_size)
+        length = len(image.records) * books.page_size + len(image.tail.tokens)
+        _require(all(kept.tokens <= length for kept in image.states), "an image keeps a state of tokens it has not")
+    books.pool.states.check(holders + wanted, wanted)
+
+
+def _check_places(records: list[PageRecord], page_size: int) -> None:
+    for depth, record in enumerate(records, 1):
+        right = record.checkpoint is None or record.checkpoint.tokens == depth * page_size
+        _require(right, "a page has the state of another place")
 
 
 def _check_tail(books: Books, tail: Tail, images: int) -> None:

@@ -167,7 +167,8 @@ class SnapshotStore:
         tail = Tail(context.working.copy(), records)
         if fresh:
             tail.segment = self._trie.hang(context.leaf, records.copy())
-        image = Image(chain_of(context.leaf), tail, context.highest_position, tokens, needed)
+        states = tuple(context.last_states())
+        image = Image(chain_of(context.leaf), tail, context.highest_position, tokens, needed, states=states)
         copies = copies_of(context.block_table[context.committed :], fresh, tokens, size)
         return image, copies
 

@@ -2,15 +2,16 @@
 
 from typing import Any
 
-from pie_mlx.engine.kv.checkpoints import Checkpoints
 from pie_mlx.engine.kv.contexts.context import ContextTable
 from pie_mlx.engine.kv.contexts.fills import adapters_in_use, image_of
 from pie_mlx.engine.kv.contexts.holdings import Holdings, picture, share_out
 from pie_mlx.engine.kv.contexts.rollback import Undoer
+from pie_mlx.engine.kv.contexts.states import ContextStates
 from pie_mlx.engine.kv.contexts.suspension import Suspender
 from pie_mlx.engine.kv.contexts.working import WorkingPages, pages_for
 from pie_mlx.engine.kv.integrity import Books, check_integrity
 from pie_mlx.engine.kv.pages.image import Image, ImageKeeper
+from pie_mlx.engine.kv.pages.kept_states import KeptStates
 from pie_mlx.engine.kv.pages.keys import PageHasher
 from pie_mlx.engine.kv.pages.pool import PagePool
 from pie_mlx.engine.kv.pages.trie import PrefixTrie, chain_of
@@ -31,7 +32,7 @@ class PageStore:
 
     Each part has its own attribute: `pool` (the pages), `contexts` (what each context holds), `working` (pages of
     contexts in the pool), `suspender` (suspend and restore), `undoer` (failed passes), `images` (content outside the
-    pool), `snapshots`, and `checkpoints` (states of recurrent layers, opaque here). All of them identify contexts by
+    pool), `snapshots`, and `states` (what recurrent layers remember, opaque here). All of them identify contexts by
     number.
 
     The store knows no tensors: an operation that must move content returns the copies and reads to do. Nothing waits: a
@@ -48,28 +49,32 @@ class PageStore:
         identity: bytes,
         hasher: PageHasher | None = None,
         snapshot_limits: SnapshotLimits = USUAL_LIMITS,
-        checkpoint_bytes: int = 0,
+        state_pages: int = 0,
+        kept_state_bytes: int = 0,
     ) -> None:
         """`pages` pages of `page_size` tokens; `identity` names model, weights revision and KV dtype (K1).
 
-        States of recurrent layers take `checkpoint_bytes` at most.
+        Of a model with recurrent layers, the state of each context costs `state_pages`, and other states that are kept
+        take `kept_state_bytes` at most.
         """
         if pages < 1 or page_size < 1:
             raise InvalidArgumentError(
                 f"page store: {pages} pages of {page_size} tokens", hint="both must be at least 1"
             )
         self.page_size = page_size
-        self.pool = PagePool(pages)
+        self.pool = PagePool(pages, KeptStates(kept_state_bytes))
         self._trie = PrefixTrie(self.pool)
         self.images = ImageKeeper(self.pool)
         self.contexts = ContextTable(self._trie.root)
         self._hasher = hasher or PageHasher(identity, page_size)
-        self.working = WorkingPages(self.contexts, self._trie, self._hasher, page_size)
-        self.suspender = Suspender(self.contexts, self._trie, self.images, self.working, page_size)
+        self.working = WorkingPages(self.contexts, self._trie, self._hasher, page_size, state_pages)
+        self.states = ContextStates(self.contexts, self.pool, page_size, state_pages)
+        self.suspender = Suspender(
+            self.contexts, self._trie, self.images, self.working, page_size, recurrent=state_pages > 0
+        )
         self.undoer = Undoer(self.contexts, self._trie, self.images, self.suspender, page_size)
         self.snapshots = SnapshotStore(self.contexts, self._trie, self.images, page_size, snapshot_limits)
         self.withheld = Withheld(self.pool)
-        self.checkpoints = Checkpoints[Any](checkpoint_bytes)
 
     # Contexts.
 

@@ -8,18 +8,18 @@ import mlx.core as mx
 
 from pie_mlx.backends import current_backend
 from pie_mlx.backends.base import ALL_THREADS
-from pie_mlx.engine.model.memory import USUAL_BATCH, BatchSize, pool_pages
+from pie_mlx.engine.model.memory import USUAL_BATCH, BatchSize, check_state_fits, pool_pages, state_pages
 from pie_mlx.engine.model.networks.network import Network
 from pie_mlx.engine.model.networks.promises import promises
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.errors import OutOfPagesError
-from pie_mlx.metal import KvPool, PageMemory, Revision
+from pie_mlx.metal import KvPool, PageMemory, Revision, page_bytes
 from pie_mlx.metal.arrays import begin_evaluation, evaluate
 
 T = TypeVar("T")
 
-CHECKPOINT_SHARE = 16
-"""The part of the memory that states of recurrent layers take, which are kept for prompts that begin alike."""
+KEPT_STATE_SHARE = 16
+"""The part of the memory that kept states of recurrent layers take, besides those that contexts go on from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,9 @@ class LoadedModel:
         self.follows, self.transients = network.follows, network.transients
         self.adapters, self.layers = network.adapters, network.shapes
         self.network, self.backend = network, current_backend()
-        self.checkpoint_bytes = self.backend.memory_bytes() // CHECKPOINT_SHARE if network.recurrent else 0
+        self.kept_state_bytes = self.backend.memory_bytes() // KEPT_STATE_SHARE if network.recurrent else 0
+        self.pages = self.state_pages = 0
+        """Pages that contexts can have, and how many of them the state of one costs; there once they are allocated."""
         self._memory: PageMemory | None = None
         self._threads = self._begun_threads = ALL_THREADS
         self._early_layers = 0
@@ -72,8 +74,9 @@ class LoadedModel:
 
     @property
     def trimmed_page_size(self) -> int | None:
-        """The size of pages that need not be read where masks hide them; None where layers count the slots they see."""
-        return self.pool.page_size if self.window is None else None
+        """The size of pages that need not be read where masks hide them; None where layers count the slots they see, or
+        remember all tokens."""
+        return self.pool.page_size if self.window is None and not self.recurrent else None
 
     @property
     def _pages(self) -> PageMemory:
@@ -98,10 +101,18 @@ class LoadedModel:
 
         On an Apple GPU whose kernels were never checked it checks them first, with a line of `progress`. Raises
         OutOfPagesError, with the numbers, when it does not fit.
+
+        With recurrent layers there is one page more, which no context has: tokens that are computed again for the sake
+        of the state alone are written there.
         """
-        step_bytes = self.transients.step_bytes(largest_batch)
-        sizes = page_size, memory_fraction, headroom_bytes + self.checkpoint_bytes, step_bytes
-        count, dtype = pool_pages(self.card, self.layers, pages, *sizes), self.card.dtype
+        step_bytes, state_bytes = self.transients.step_bytes(largest_batch), self.network.state_bytes
+        sizes = page_size, memory_fraction, headroom_bytes + self.kept_state_bytes, step_bytes, state_bytes
+        self.pages, dtype = pool_pages(self.card, self.layers, pages, *sizes), self.card.dtype
+        free_bytes = int((self.backend.memory_bytes() - self.card.weight_bytes) * memory_fraction)
+        each = page_bytes(self.layers, page_size, dtype)
+        self.state_pages = state_pages(each, state_bytes, self.pages, free_bytes)
+        check_state_fits(self.name, self.state_pages, self.pages)
+        count = self.pages + self.recurrent
         self._memory = PageMemory(
             self.backend.allocate(self.layers, pages=count, page_size=page_size, dtype=dtype, progress=progress)
         )

@@ -1,21 +1,24 @@
 """Moves the contents of pages: copies within the pool, lost pages to the spill file, spilled pages back."""
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from pie_mlx.engine.kv import PageContent, PageCopy, PageRead, PageStore
+from pie_mlx.engine.kv import KeptState, PageContent, PageCopy, PageRead, PageStore
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.paging.prefill_rate import PrefillRate
 from pie_mlx.engine.paging.spill import Spill
+from pie_mlx.engine.paging.state_io import StateIO
 from pie_mlx.events import Event, PagesSpilled
 
 
 class PageLoad(NamedTuple):
-    """Spilled pages to read back. `done` gets the keys that turned out to be damaged."""
+    """Spilled pages to read back, and a state if it is spilled. `done` gets the keys of pages that turned out to be
+    damaged, and the state; None if there is none or it is damaged."""
 
     reads: tuple[PageRead, ...]
+    state: KeptState | None
     is_wanted: Callable[[], bool]
-    done: Callable[[frozenset[int]], None]
+    done: Callable[[frozenset[int], Any], None]
 
 
 class _Lost(NamedTuple):
@@ -36,6 +39,7 @@ class PageIO:
 
     def __init__(self, store: PageStore, runner: Runner, spill: Spill | None, emit: Callable[[Event], None]) -> None:
         self._store, self._runner, self._spill, self._emit = store, runner, spill, emit
+        self._states = StateIO(store.pool.states, runner, spill)
         self._moves: list[PageCopy | _Lost | _Discarded | PageLoad] = []
         self.is_awaited = False
         self.prefill = PrefillRate() if spill is None else spill.costs.prefill
@@ -71,6 +75,8 @@ class PageIO:
 
     async def carry_out(self) -> tuple[PageCopy, ...]:
         """Do everything queued but the last copies, which go with the batch that comes next."""
+        if self._store.states.pages_each:
+            await self._states.carry_out()
         self._note_lost()
         moves, self._moves = self._moves, []
         self.is_awaited = False
@@ -83,6 +89,8 @@ class PageIO:
             await self._carry_out(move)
         if self._spill is not None:
             self._spill.release(self._store.images.pop_released())
+            if self._store.states.pages_each:
+                self._spill.release(self._states.pop_released())
         return tuple(copies)
 
     async def _carry_out(self, move: _Lost | _Discarded | PageLoad) -> None:
@@ -128,10 +136,13 @@ class PageIO:
         spill = self._spill
         if spill is None or not load.is_wanted():
             return
-        loaded = await spill.read([read.key for read in load.reads])
-        content = loaded.content
-        if content is not None and load.is_wanted():
-            targets = [read.target for read in load.reads]
-            await self._runner.move_pages(lambda pool: pool.write_pages(targets, content))
+        damaged: frozenset[int] = frozenset()
+        if load.reads:
+            loaded = await spill.read([read.key for read in load.reads])
+            damaged, content = loaded.damaged, loaded.content
+            if content is not None and load.is_wanted():
+                targets = [read.target for read in load.reads]
+                await self._runner.move_pages(lambda pool: pool.write_pages(targets, content))
+        state = None if load.state is None else await self._states.load(load.state)
         if load.is_wanted():
-            load.done(loaded.damaged)
+            load.done(damaged, state)

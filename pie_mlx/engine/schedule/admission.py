@@ -9,15 +9,17 @@ from pie_mlx.errors import AdmissionError
 
 
 class AdmissionTerms(msgspec.Struct, frozen=True):
-    """The sizes that admission is about."""
+    """The sizes that admission is about; the state of each context costs `state_pages`."""
 
     capacity_pages: int
     max_batch_contexts: int = 64
     oversubscription: float = 4.0
+    state_pages: int = 0
 
     def claim(self, endowment: float) -> float:
         """The pages a launch with `endowment` credits counts for."""
-        return min(endowment, max(1.0, self.capacity_pages / self.max_batch_contexts))
+        fair = max(1.0, self.capacity_pages / self.max_batch_contexts)
+        return min(endowment + self.state_pages, max(fair, 1.0 + self.state_pages))
 
     @property
     def cap(self) -> float:

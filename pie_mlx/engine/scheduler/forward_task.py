@@ -118,7 +118,8 @@ class ForwardTask:
 
     `inputs` are what has to be computed (cache hits are attached already); `reads` index them. `cursor` counts the
     inputs already in KV. `commits`: full pages are committed when all are (P10). A `replay` pass rebuilds KV that was
-    lost: it writes slots the context already counts, from `first_slot` on, and reads nothing (R6). `in_batch` while
+    lost: it writes slots the context already counts, from `first_slot` on, and reads nothing (R6); only those in pages
+    of the context that are `written`, if not None. `in_batch` while
     some of it is on the device. The last inputs may be drafts, those of `window`. `continuation` has the steps that may
     follow without the program. `abandoned` when no program waits for what is drawn.
     """
@@ -131,6 +132,7 @@ class ForwardTask:
     commits: bool = False
     replay: bool = False
     first_slot: int = 0
+    written: frozenset[int] | None = None
     cursor: int = 0
     in_batch: bool = False
     window: Window | None = None

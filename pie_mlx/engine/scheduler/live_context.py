@@ -43,7 +43,7 @@ class LiveContext:
     the error of a later pass of a call whose reply brought the tokens before it; the next call gets it. `parent` is
     the context it was forked from, or 0. `started_seconds`: when the first tokens of its last pass entered a batch.
     `counted` are the counts of its text, as far as a sampler with penalties needed them last. `user` launched its
-    program.
+    program, which has truncated it once it `truncates`.
     """
 
     id: int
@@ -71,6 +71,7 @@ class LiveContext:
     started_seconds: float = 0.0
     counted: CountedText | None = None
     user: str = ""
+    truncates: bool = False
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @staticmethod

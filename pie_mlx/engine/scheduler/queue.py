@@ -69,9 +69,10 @@ class SchedulerQueue:
         self._state = state = TickState(store)
         self._accounting = accounting
         self._runs_ahead, self._patience_seconds = runs_ahead, patience_seconds
+        self._recurrent = runner.model.recurrent
         self._page_io = page_io = PageIO(store, runner, spill, emit)
         self._reports = reports = TickReports(emit)
-        self._restorer = restorer = Restorer(state, page_io, reports)
+        self._restorer = restorer = Restorer(state, page_io, reports, runner.model.network)
         self._ticks = Scheduler(
             state,
             runner,
@@ -148,7 +149,7 @@ class SchedulerQueue:
     def empty_cache(self) -> None:
         """Forget states of recurrent layers, and cached pages where that gives memory back; contexts that are off-pool
         find theirs on the disk."""
-        self._state.store.checkpoints.clear()
+        self._state.store.pool.states.clear()
         if self._page_io.returns_memory:
             self._page_io.discard(self._state.store.withheld.empty_cache())
             self.wake()
@@ -198,8 +199,11 @@ class SchedulerQueue:
             if requests.get(context.id) is request:
                 del requests[context.id]
 
-    async def restore(self, context: LiveContext) -> None:
-        """Wait until `context` is in the pool. Raises OutOfPagesError when the pool can never hold it."""
+    async def restore(self, context: LiveContext, *, computes: bool = False) -> None:
+        """Wait until `context` is in the pool, and if it `computes`, recurrent layers remember it. Raises
+        OutOfPagesError when the pool can never hold it."""
+        if computes and self._recurrent and self._state.store.contexts[context.id].usable:
+            self._restorer.remember(context)
         if not self._state.store.contexts[context.id].usable:
             await self.take(context, 0, lambda: None)
 

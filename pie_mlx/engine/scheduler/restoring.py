@@ -3,8 +3,10 @@ again (R4)."""
 
 import asyncio
 from functools import partial
+from typing import Any
 
-from pie_mlx.engine.kv import Fill, WorkingToken
+from pie_mlx.engine.kv import Fill, Restore, WorkingToken
+from pie_mlx.engine.model.networks.network import Network
 from pie_mlx.engine.paging.page_io import PageIO, PageLoad
 from pie_mlx.engine.scheduler.forward_task import ForwardTask
 from pie_mlx.engine.scheduler.live_context import LiveContext
@@ -16,16 +18,17 @@ from pie_mlx.errors import BatchFailedError, OutOfPagesError
 class Restorer:
     """Suspends contexts and restores them; replays run as passes without a call (R6).
 
-    A context may be suspended or released at any time: whatever was under way for it is dropped.
+    A context may be suspended or released at any time: whatever was under way for it is dropped. What recurrent layers
+    remember of it (`network`) goes and comes with its pages.
     """
 
-    def __init__(self, state: TickState, page_io: PageIO, reports: TickReports) -> None:
-        self._state, self._page_io, self._reports = state, page_io, reports
+    def __init__(self, state: TickState, page_io: PageIO, reports: TickReports, network: Network) -> None:
+        self._state, self._page_io, self._reports, self._network = state, page_io, reports, network
 
     def suspend(self, context: LiveContext) -> None:
         """Give back all pages of a context. A restore under way is dropped."""
         self.drop(context)
-        self._state.store.suspender.suspend(context.id)
+        self._leave(context)
         context.fresh = False
         context.stay_rows = 0
         context.suspensions += 1
@@ -34,20 +37,47 @@ class Restorer:
         """Stop a restore; the caller corrects the accounting of the context."""
         self._state.restorations.pop(context.id, None)
 
-    def begin(self, context: LiveContext) -> bool:
-        """Take the pages a context needs and queue what fills them; False when they are not there after all."""
+    def remember(self, context: LiveContext) -> None:
+        """Have recurrent layers remember all tokens of a context that is in the pool, and no others. A state that was
+        kept is there at once; otherwise some tokens are computed again, and the context is usable when they are."""
+        known, tokens = self._network.state(context.id), self._state.store.sequence_length(context.id)
+        if tokens == (0 if known is None else known.tokens):
+            return
+        kept = self._state.store.states.newest(context.id, tokens)
+        state = None if kept is None or kept.tokens < tokens else self._state.store.states.kept.use(kept)
+        if state is None and tokens:
+            self._leave(context)
+            self.begin(context, moved=False)
+        else:
+            self._network.set_state(context.id, state)
+
+    def _leave(self, context: LiveContext) -> None:
+        """Give back the pages, but keep what recurrent layers remember of its tokens, for its return."""
+        store, known = self._state.store, self._network.state(context.id)
+        is_right = known is not None and store.contexts[context.id].usable
+        if known is not None and is_right and known.tokens <= store.sequence_length(context.id):
+            store.states.keep(context.id, known, known.tokens, known.size_bytes, shared=False)
+        store.suspender.suspend(context.id)
+        self._network.set_state(context.id, None)
+
+    def begin(self, context: LiveContext, *, moved: bool = True) -> bool:
+        """Take the pages a context needs and queue what fills them; False when they are not there after all.
+
+        Not `moved`: its pages never left the pool, and no event is due.
+        """
         try:
             work = self._state.store.suspender.restore(context.id)
         except OutOfPagesError:
             return False
         self._page_io.copy(work.copies)
         context.fresh = True
-        restoration = Restoration(context, work, [self._replay(context, fill) for fill in work.fills])
+        restoration = Restoration(context, work, [self._replay(context, fill, work) for fill in work.fills], moved)
         self._state.restorations[context.id] = restoration
-        if work.reads:
+        state = None if work.state is None else self._state.store.states.kept.use(work.state)
+        if work.reads or (work.state is not None and state is None):
             self._page_io.load(self._loading(restoration))
         else:
-            self._go_on(restoration)
+            self._loaded(restoration, frozenset(), state)
         return True
 
     def after_chunk(self, item: ForwardTask) -> None:
@@ -74,16 +104,18 @@ class Restorer:
         def is_wanted() -> bool:
             return self._state.restorations.get(restoration.context.id) is restoration
 
-        return PageLoad(restoration.work.reads, is_wanted, partial(self._loaded, restoration))
+        return PageLoad(restoration.work.reads, restoration.work.state, is_wanted, partial(self._loaded, restoration))
 
-    def _loaded(self, restoration: Restoration, damaged: frozenset[int]) -> None:
-        """Spilled pages are back; if some are damaged, start over and compute those again."""
+    def _loaded(self, restoration: Restoration, damaged: frozenset[int], state: Any) -> None:
+        """Spilled pages and the state to go on from are back; if some are damaged, start over and compute those
+        again."""
         context = restoration.context
-        if damaged:
+        if damaged or (restoration.work.state is not None and state is None):
             self.suspend(context)
             self._state.store.suspender.forget_spills(context.id, damaged)
             self._state.changed.set()
         else:
+            self._network.set_state(context.id, state)
             self._go_on(restoration)
 
     def _go_on(self, restoration: Restoration) -> None:
@@ -92,14 +124,15 @@ class Restorer:
         context = restoration.context
         del self._state.restorations[context.id]
         self._state.store.suspender.finish_restore(context.id)
-        self._reports.restored(context.id, restoration.work)
+        if restoration.moved:
+            self._reports.restored(context.id, restoration.work)
         request = self._state.requests.get(context.id)
         if request is not None and not request.pages:
             del self._state.requests[context.id]
             request.grant()
         self._state.changed.set()
 
-    def _replay(self, context: LiveContext, fill: Fill) -> ForwardTask:
+    def _replay(self, context: LiveContext, fill: Fill, work: Restore) -> ForwardTask:
         rows = zip(fill.tokens, fill.positions, fill.masks, strict=True)
         inputs = [
             WorkingToken(token, position, mask, fill.adapter, fill.adapter_version, fill.zo_seed)
@@ -107,4 +140,4 @@ class Restorer:
         ]
         done = asyncio.get_running_loop().create_future()
         arrival = next(self._state.arrivals)
-        return ForwardTask(context, inputs, (), arrival, done, replay=True, first_slot=fill.start)
+        return ForwardTask(context, inputs, (), arrival, done, replay=True, first_slot=fill.start, written=work.written)

@@ -123,7 +123,6 @@ class Scheduler:
             self._accounting,
             lambda passes: paced(self._shared_out(limits, passes), passes, rate),
             stalled=stalled,
-            suspends=not self._runner.model.promises.suspend,
         )
 
     def _shared_out(self, limits: Limits, passes: Sequence[PassView]) -> Limits:
@@ -132,7 +131,7 @@ class Scheduler:
         if len(contexts) < 2:
             return limits
         runnable = [item.context for item in passes]
-        returning = filter(self._may_return, self._firing.missing(runnable))
+        returning = filter(self.may_return, self._firing.missing(runnable))
         users = [contexts[context].user for context in (*runnable, *returning)]
         if not users or users.count(users[0]) == len(users):
             return limits

@@ -54,10 +54,12 @@ def reserve_further(store: PageStore, chunks: Sequence[tuple[ForwardTask, int]],
 
 
 def _replayed_rows(store: PageStore, item: ForwardTask, count: int) -> Rows:
-    """The slots that the next inputs of a replay are written to again."""
+    """The slots that the next inputs of a replay are written to again; what is there already goes to the page behind
+    the pool's last one, which no context reads."""
     size, table = store.page_size, store.contexts.resident(item.context.id).block_table
-    first = item.first_slot + item.cursor
-    slots = [table[slot // size] * size + slot % size for slot in range(first, first + count)]
+    first, written, unread = item.first_slot + item.cursor, item.written, store.pool.capacity
+    pages = ((slot // size, slot % size) for slot in range(first, first + count))
+    slots = [(table[page] if written is None or page in written else unread) * size + offset for page, offset in pages]
     return Rows(first, slots, table[: pages_for(first + count, size)])
 
 

@@ -55,11 +55,13 @@ class PageRequest:
 
 @dataclass(slots=True, eq=False)
 class Restoration:
-    """What brings a context back, and the passes that still have to compute what was lost."""
+    """What brings a context back, and the passes that still have to compute what was lost. `moved` if its pages had
+    left the pool."""
 
     context: LiveContext
     work: Restore
     replays: list[ForwardTask]
+    moved: bool = True
 
     @property
     def next_replay(self) -> ForwardTask | None:

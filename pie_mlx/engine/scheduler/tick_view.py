@@ -37,13 +37,11 @@ def tick_view(
     limits_of: Callable[[Sequence[PassView]], Limits],
     *,
     stalled: bool = False,
-    suspends: bool = True,
 ) -> View:
     """All that the policy may know; `limits_of` tells the limits of a batch of some passes.
 
     Holders are worked out only when the requests, pages to withhold and those that contexts grow into exceed the
-    available pages: otherwise no context is suspended. If none may be (not `suspends`), because a state that is not in
-    pages would be computed twice, no holder appears.
+    available pages: otherwise no context is suspended.
     """
     available = state.store.pool.available()
     requests, passes = tuple(_request_views(state)), tuple(_pass_views(state))
@@ -51,7 +49,7 @@ def tick_view(
     withhold = state.pages_to_withhold
     growth = _growth_pages(state) if requests else {}
     short = sum(request.pages for request in requests) + withhold + sum(growth.values()) > available
-    held = state.store.holdings() if short and suspends else Holdings()
+    held = state.store.holdings() if short else Holdings()
     contexts = state.contexts.values() if short else _ranked(state, requests, passes, limits)
     return View(
         tick=state.ticks,

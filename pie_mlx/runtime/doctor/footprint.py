@@ -22,6 +22,7 @@ class _Measured:
     weight_bytes: int
     maximum_positions: int
     step_bytes: int
+    state_bytes: int
 
 
 def model_footprint(settings: EngineSettings) -> ModelFacts:
@@ -38,6 +39,7 @@ def model_footprint(settings: EngineSettings) -> ModelFacts:
         sum(part.weight_bytes for part, _ in parts),
         parts[0][0].maximum_positions,
         sum(part.step_bytes for part, _ in parts),
+        sum(part.state_bytes for part, _ in parts),
     )
     pages = pool_pages(
         whole,
@@ -47,6 +49,7 @@ def model_footprint(settings: EngineSettings) -> ModelFacts:
         settings.kv_memory_fraction,
         settings.memory_headroom_bytes,
         whole.step_bytes,
+        whole.state_bytes,
     )
     each = sum(page_bytes(shapes, settings.page_size, part.dtype) for part, shapes in parts)
     return ModelFacts(whole.weight_bytes, pages, pages * each, current_backend().memory_bytes(), whole.step_bytes)
@@ -62,7 +65,8 @@ def _measured(
     kept = retyped(network, dtype, _ignore)
     paged = PagedNetwork(network, architecture_of(config))
     step_bytes = paged.transients.step_bytes(largest)
-    return _Measured(kept, weight_bytes(network), maximum_positions(config), step_bytes), paged.shapes
+    sizes = weight_bytes(network), maximum_positions(config), step_bytes, paged.state_bytes
+    return _Measured(kept, *sizes), paged.shapes
 
 
 def _ignore(line: str) -> None:

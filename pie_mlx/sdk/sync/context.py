@@ -39,6 +39,11 @@ class Context:
         """Drop a saved snapshot. Raises SnapshotNotFoundError."""
         AsyncContext.delete(model, name)
 
+    def checkpoint(self) -> None:
+        """Keep what recurrent layers remember of the tokens with KV, so that a later `truncate` computes little
+        again."""
+        self._context.checkpoint()
+
     def fork(self, name: str | None = None) -> "Context":
         """A copy that shares every committed page."""
         labels_of(self.model.host).check(name)

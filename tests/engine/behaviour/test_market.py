@@ -364,7 +364,8 @@ def off_pool_context(store: PageStore) -> int:
 async def test_a_restore_that_finds_no_pages_is_put_off(small: Running) -> None:
     store = PageStore(pages=2, page_size=16, identity=b"test")
     state, reports = TickState(store), TickReports(lambda event: None)
-    restorer = Restorer(state, PageIO(store, small.core.services.runner, None, lambda event: None), reports)
+    runner = small.core.services.runner
+    restorer = Restorer(state, PageIO(store, runner, None, lambda event: None), reports, runner.model.network)
     context = LiveContext(off_pool_context(store), account=1, stream=0)
     store.working.reserve(store.create(), 1)
     assert not restorer.begin(context)

@@ -1,14 +1,16 @@
 """Prompts that begin alike, on models with recurrent layers: the second goes on from a kept state."""
 
+import asyncio
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from pie_mlx.calls import DescribeRuntime
 from pie_mlx.events import PassCompleted
 from pie_mlx.sdk import Context, Logits
-from tests.engine.running import Running, running
+from tests.engine.running import Running, engine_alone, finished
 
 ARCHITECTURES = ["qwen3_next", "falcon_h1", "lfm2", "recurrent_gemma", "rwkv7"]
 
@@ -17,19 +19,33 @@ def prompt(seed: int, tokens: int) -> list[int]:
     return [5 + (seed * 37 + place * 11 + place * place % 7) % 200 for place in range(tokens)]
 
 
-@pytest.fixture(params=ARCHITECTURES)
-def engine(request: pytest.FixtureRequest, tiny_model_directory: Callable[[str], Path]) -> Iterator[Running]:
-    with running(model=str(tiny_model_directory(request.param)), prefill_chunk_tokens=64) as engine:
+@pytest.fixture(scope="module", params=ARCHITECTURES)
+def started(request: pytest.FixtureRequest, tiny_model_directory: Callable[[str], Path]) -> Iterator[Running]:
+    with engine_alone(model=str(tiny_model_directory(request.param)), prefill_chunk_tokens=64) as engine:
         yield engine
+
+
+@pytest.fixture
+def engine(started: Running) -> Iterator[Running]:
+    """The engine of an architecture with a program of its own, which finds nothing of those before."""
+    with started.process() as host:
+        host.call(DescribeRuntime())  # what was let go of has arrived then
+        finished(started.core.consult(lambda services: services.queue.empty_cache()))
+        yield Running(started.core, started.events, host)
+    started.check_books()
+
+
+async def logits_of(context: Context, tokens: list[int]) -> np.ndarray:
+    forward = context.forward().input(tokens)
+    probe = forward.probe(len(tokens) - 1, Logits())
+    return np.frombuffer((await forward.execute()).logits(probe) or b"", np.float32)
 
 
 async def last_logits(engine: Running, context: Context, tokens: list[int]) -> tuple[np.ndarray, int]:
     """The logits behind `tokens`, and how many of them were attached."""
-    forward = context.forward().input(tokens)
-    probe = forward.probe(len(tokens) - 1, Logits())
-    output = await forward.execute()
+    found = await logits_of(context, tokens)
     passes = [event for event in engine.events if isinstance(event, PassCompleted)]
-    return np.frombuffer(output.logits(probe) or b"", np.float32), passes[-1].attached_tokens
+    return found, passes[-1].attached_tokens
 
 
 def alike(found: np.ndarray, expected: np.ndarray) -> bool:
@@ -48,7 +64,7 @@ async def test_prompts_that_part_share_what_is_before_from_the_third_on(engine: 
     shared = prompt(1, 100)
     found = [await alone(engine, [*shared, *prompt(seed, 90)]) for seed in (5, 6, 7)]
     assert [attached for _, attached in found] == [0, 0, 96]
-    engine.core.services.store.checkpoints.clear()
+    engine.core.services.store.pool.states.clear()
     expected = [await alone(engine, [*shared, *prompt(seed, 90)]) for seed in (5, 6, 7)]
     assert all(alike(logits, other) for (logits, _), (other, _) in zip(found, expected, strict=True))
 
@@ -58,9 +74,17 @@ async def alone(engine: Running, tokens: list[int]) -> tuple[np.ndarray, int]:
         return await last_logits(engine, context, tokens)
 
 
+async def test_of_equal_prompts_that_come_together_one_is_computed(engine: Running) -> None:  # K5
+    with Context(engine.model) as first, Context(engine.model) as second:
+        found = await asyncio.gather(*[logits_of(context, prompt(1, 200)) for context in (first, second)])
+    passes = [event for event in engine.events if isinstance(event, PassCompleted)]
+    assert sorted(event.attached_tokens for event in passes[-2:]) == [0, 192]
+    assert alike(*found)
+
+
 async def test_a_second_turn_goes_on_where_the_first_ended(engine: Running) -> None:
     expected, _ = await alone(engine, [*prompt(1, 150), *prompt(2, 100)])
-    engine.core.services.store.checkpoints.clear()
+    engine.core.services.store.pool.states.clear()
     with Context(engine.model) as first, Context(engine.model) as second:
         await first.append(prompt(1, 150)).flush()
         await second.append(prompt(1, 150)).flush()

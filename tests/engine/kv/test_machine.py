@@ -128,6 +128,7 @@ class PageMachine(RuleBasedStateMachine):
                 world.store.working.release(context, pages)
             return
         world.store.working.release(context, pages)
+        world.truncated(context)
         book.working_pages -= pages
         self._keep(context, (book.committed + book.working_pages) * world.size)
 
@@ -141,6 +142,7 @@ class PageMachine(RuleBasedStateMachine):
                 world.store.working.truncate(context, tokens)
             return
         world.store.working.truncate(context, tokens)
+        world.truncated(context)
         self._keep(context, len(book.tokens) - tokens)
 
     def _keep(self, context: int, tokens: int) -> None:

@@ -46,7 +46,7 @@ class World:
 
     def __init__(self, pages: int = 12, page_size: int = 4, *, weak_keys: bool = False) -> None:
         hasher = WeakHasher(b"model", page_size) if weak_keys else None
-        self.store = PageStore(pages=pages, page_size=page_size, identity=b"model", hasher=hasher)
+        self.store = self.opened(pages, page_size, hasher)
         self.size = page_size
         self.pages = pages
         self.memory: list[list[Content | None]] = [[None] * page_size for _ in range(pages)]
@@ -56,6 +56,9 @@ class World:
         self.snapshots: dict[tuple[str, str], tuple[Book, object]] = {}
         self.restoring: dict[int, Restore] = {}
         self._next_key = 0
+
+    def opened(self, pages: int, page_size: int, hasher: PageHasher | None) -> PageStore:
+        return PageStore(pages=pages, page_size=page_size, identity=b"model", hasher=hasher)
 
     # What the engine does around the store.
 
@@ -134,13 +137,14 @@ class World:
             tokens = [change._replace(token=t.token, position=max(0, t.position + change.position)) for t in tokens]
         attached = 0
         if attach and (change is None or (change.mask is None and change.position == 0)):
-            attached = store.working.match_prefix(context, tokens, limit)
+            attached = self.attach(context, tokens, limit)
             self._account_attached(context, tokens[:attached])
         rest = tokens[attached:]
         lacking = store.working.lacking(context, len(rest))
-        if lacking > store.pool.available():
+        if lacking + self.store.states.lacking_pages(context) > store.pool.available():
             self.finish_pass(context, commit)
             return attached
+        store.states.take_pages(context)
         store.working.reserve(context, lacking)
         self.move()
         book.working_pages += lacking
@@ -152,15 +156,19 @@ class World:
         self.finish_pass(context, commit)
         return attached
 
+    def attach(self, context: int, tokens: Sequence[WorkingToken], limit: int | None) -> int:
+        return self.store.working.match_prefix(context, tokens, limit)
+
     def fail(self, context: int, ids: Sequence[int], *, suspend: bool, publish: bool = False) -> None:
         """A pass that fails half-way, perhaps while the context is off-pool, or leaving to others what it computed."""
         store, book = self.store, self.contexts[context]
         before, start = store.undoer.mark(context), len(book.tokens)
         tokens = [WorkingToken(token, start + i) for i, token in enumerate(ids)]
-        attached = store.working.match_prefix(context, tokens)
+        attached = self.attach(context, tokens, None)
         rest = tokens[attached:]
         lacking = store.working.lacking(context, len(rest))
-        if lacking <= store.pool.available():
+        if lacking + store.states.lacking_pages(context) <= store.pool.available():
+            store.states.take_pages(context)
             store.working.reserve(context, lacking)
             self.move()
             half = rest[: len(rest) // 2]
@@ -198,6 +206,9 @@ class World:
         book.committed += pages
         book.working_pages -= held
         book.inherited = max(0, book.inherited - pages * self.size)
+
+    def truncated(self, context: int) -> None:
+        """The context has lost its last tokens."""
 
     def suspend(self, context: int, *, stash: bool = False) -> None:
         suspension = self.store.suspender.suspend(context)
@@ -280,7 +291,7 @@ class World:
         """The block table of every resident context."""
         store = self.store
         return {
-            context: store.contexts.resident(context).block_table
+            context: [*store.contexts[context].block_table, *store.contexts[context].state_pages]
             for context in self.contexts
             if store.contexts[context].resident
         }

@@ -21,6 +21,12 @@ def test_a_claim_is_the_endowment_but_no_more_than_a_fair_part_of_the_pool():  #
     assert AdmissionTerms(capacity_pages=2, max_batch_contexts=64).claim(64) == 1
 
 
+def test_a_claim_covers_the_state_of_a_context():  # Q11, P16
+    terms = AdmissionTerms(capacity_pages=640, max_batch_contexts=64, state_pages=20)
+    assert terms.claim(64) == 21
+    assert terms.claim(0.5) == 20.5
+
+
 def test_the_cap_is_the_oversubscribed_pool_and_some_slack():  # Q11
     assert TERMS.cap == 68
     assert AdmissionTerms(capacity_pages=4096).cap == 4096 * 4 + 64

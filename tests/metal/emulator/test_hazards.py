@@ -36,10 +36,6 @@ PROGRAMS = (
     [Act("generate", 3), Act("fork", 3), Act("probe", 3), Act("truncate", 2), Act("generate", 2, WARM)],
     [Act("feed", 5), Act("generate", 6, WARM), Act("suspend"), Act("generate", 3)],
 )
-RECURRENT_PROGRAMS = (
-    [Act("generate", 3), Act("fork", 3), Act("probe", 3)],
-    [Act("feed", 5), Act("generate", 6, WARM), Act("generate", 3)],
-)
 
 
 @contextmanager
@@ -55,18 +51,16 @@ def recorded(builder: Builder, **settings: object) -> Iterator[tuple[Running, St
 
 async def tell_everything(engine: Running) -> None:
     """Prefill, decode, forks with a page copy, run-ahead that is kept and dropped, a failed step, spill and restore."""
-    programs = RECURRENT_PROGRAMS if engine.core.services.runner.model.recurrent else PROGRAMS
-    await asyncio.gather(*(live(engine, engine.prompt(20, seed), acts) for seed, acts in enumerate(programs)))
+    await asyncio.gather(*(live(engine, engine.prompt(20, seed), acts) for seed, acts in enumerate(PROGRAMS)))
     context = Context(engine.model)
     context.append(engine.prompt(20, 7))
     await engine.greedy(context, 3)
     await lose_a_step(engine, context)
-    if not engine.core.services.runner.model.recurrent:  # their running state is in no page: they stay
-        context.suspend()
-        with Context(engine.model) as other:
-            other.inner().reserve_working_pages(engine.store.pool.capacity)
-            other.append(engine.prompt(8, 99))
-            await other.flush()
+    context.suspend()
+    with Context(engine.model) as other:
+        other.inner().reserve_working_pages(engine.store.pool.capacity - engine.store.states.pages_each)
+        other.append(engine.prompt(8, 99))
+        await other.flush()
     await engine.greedy(context, 3)
 
 

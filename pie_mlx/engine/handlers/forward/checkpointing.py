@@ -7,6 +7,7 @@ behind the last kept state save nothing: every layer computes their tokens again
 from collections.abc import Sequence
 
 from pie_mlx.engine.kv import WorkingToken
+from pie_mlx.engine.model.networks.states import RecurrentState
 from pie_mlx.engine.model.runner.batch import LogitsRequest
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
@@ -21,15 +22,20 @@ def attach_pages(services: Services, number: int, inputs: Sequence[WorkingToken]
     working = services.store.working
     if not services.runner.model.recurrent:
         return working.match_prefix(number, inputs, limit)
-    checkpoints = services.store.checkpoints
-    keys = working.cached_keys(number, inputs, limit)
-    depth = checkpoints.deepest(keys)
-    covered = working.tokens_to_fill(number, depth)
-    if covered <= 0:
-        return 0
-    working.match_prefix(number, inputs, covered)
-    services.runner.model.network.set_state(number, checkpoints.get(keys[depth - 1]))
-    return covered
+    kept_states = services.store.states.kept
+    for depth, record in reversed(list(enumerate(working.cached_records(number, inputs, limit), 1))):
+        state = None if record.checkpoint is None else kept_states.use(record.checkpoint)
+        covered = working.tokens_to_fill(number, depth)
+        if state is not None and covered > 0:
+            working.match_prefix(number, inputs, covered)
+            services.runner.model.network.set_state(number, state)
+            return covered
+    return 0
+
+
+def is_shared_soon(services: Services, inputs: Sequence[WorkingToken]) -> bool:
+    """Whether others can go on behind these inputs once they are computed here."""
+    return len(inputs) >= FEWEST_TOKENS or not services.runner.model.recurrent
 
 
 async def compute_to_checkpoints(
@@ -44,24 +50,32 @@ async def compute_to_checkpoints(
     limit = min([len(inputs), *(read.index for read in reads)])
     if limit < FEWEST_TOKENS:
         return 0
-    cached = working.tokens_to_fill(context.id, len(working.cached_keys(context.id, inputs, limit)))
+    cached = working.tokens_to_fill(context.id, len(working.cached_records(context.id, inputs, limit)))
     for end in sorted({cached, working.tokens_to_last_page(context.id, limit)}):
         if end - done < FEWEST_TOKENS:
             continue
         await services.queue.run(context, inputs[done:end], [], commits=True)
-        await _keep_state(services, context.id)
+        keep_state(services, context.id)
         done = end
     return done
 
 
-async def _keep_state(services: Services, number: int) -> None:
-    """Keep the state behind the last page of a context; not where positions forbid to commit that page."""
-    key, model = services.store.working.end_key(number), services.runner.model
-    if key is None or key in services.store.checkpoints:
-        return
-    state = model.network.state(number)
-    if state is None:
-        return
-    if state.size > 1:  # it would keep others in memory
-        state = await services.runner.call(state.alone)
-    services.store.checkpoints.put(key, state, state.size_bytes)
+def keep_state(services: Services, number: int) -> None:
+    """Keep the state behind the last token of a context that is in the pool; nothing where there is none."""
+    known, store = services.runner.model.network.state(number), services.store
+    if known is not None and store.contexts[number].usable and known.tokens == store.sequence_length(number):
+        store.states.keep(number, known, known.tokens, known.size_bytes, shared=True)
+
+
+def keep_way_back(services: Services, context: LiveContext, before: RecurrentState | None) -> None:
+    """A pass has committed pages, which are the end of what can be truncated: keep the last state that is not behind
+    them, `before` the pass or after it.
+
+    Where it is a row of a batch that costs a copy, which only a program that truncates gets.
+    """
+    store, number = services.store, context.id
+    end = store.contexts[number].counters().committed * store.page_size
+    after = services.runner.model.network.state(number)
+    known = after if after is not None and after.tokens <= end else before
+    if known is not None and known.tokens <= end and (known.size == 1 or context.truncates):
+        store.states.keep(number, known, known.tokens, known.size_bytes, shared=False)

@@ -7,7 +7,12 @@ from typing import Any, TypeVar
 from pie_mlx import calls
 from pie_mlx.calls import Sampler
 from pie_mlx.engine.handlers.base import answers
-from pie_mlx.engine.handlers.forward.checkpointing import attach_pages, compute_to_checkpoints
+from pie_mlx.engine.handlers.forward.checkpointing import (
+    attach_pages,
+    compute_to_checkpoints,
+    is_shared_soon,
+    keep_way_back,
+)
 from pie_mlx.engine.handlers.forward.continuation import (
     claimed_tokens,
     count_in,
@@ -89,7 +94,7 @@ async def _pass(
     async with context.turn:
         context.check_live()
         requested_seconds = services.clock()
-        await services.queue.restore(context)
+        await services.queue.restore(context, computes=True)
         claimed = claimed_tokens(context, call)
         length = services.store.sequence_length(context.id)
         request, fixed = await _request(services, process, context, call, length, use)
@@ -135,7 +140,7 @@ async def _request(
     if not is_long(call):
         return _read(call, length, services.model_info, use, recurrent)
     found = await process.time.aside(_read, call, length, services.model_info, use, recurrent)
-    await services.queue.restore(context)  # it may have had to go meanwhile
+    await services.queue.restore(context, computes=True)  # it may have had to go meanwhile
     return found
 
 
@@ -227,8 +232,7 @@ async def _run(
         inputs = request.inputs[counted + attached :]
         if not inputs:
             return [], 0
-        if call.reserve:
-            await _reserve(services, context, len(inputs))
+        await _reserve(services, context, len(inputs) if call.reserve else 0)
         shifted, window = [_shift(read, request.own_start - counted - attached) for read in reads], None
         if drafted is not None and drafted.count:
             window = drafted.window
@@ -238,8 +242,10 @@ async def _run(
         if continuation is not None and not continuation.asked:
             continuation.trim(_room_on_page(services.store, context.id, len(inputs)))
         services.store.working.rows(context.id, len(inputs))  # raises KvCapacityError before anything is computed
+        recurrent, committed = services.runner.model.recurrent, services.store.contexts[context.id].committed
+        before = services.runner.model.network.state(context.id) if recurrent else None
         with services.inflight_prefixes.computing(key if call.commit else None, context.id, inputs):
-            if services.runner.model.recurrent and call.commit:
+            if recurrent and call.commit:
                 done = await compute_to_checkpoints(services, context, inputs[: request.plain - attached], shifted)
                 inputs, shifted = inputs[done:], [_shift(read, -done) for read in shifted]
             results: list[calls.AnyResult] = []
@@ -247,6 +253,8 @@ async def _run(
                 results = await services.queue.run(
                     context, inputs, shifted, commits=call.commit, window=window, continuation=continuation
                 )
+        if recurrent and committed != services.store.contexts[context.id].committed:
+            keep_way_back(services, context, before)
         if drafted is not None and window is None:
             drafted.find_nothing(results)
         if drafted is not None:
@@ -273,10 +281,10 @@ async def _match_prefix(
         left = request.inputs[attached : request.plain]
         attached += attach_pages(services, context.id, left, limit - attached)
         wanted = request.inputs[attached:limit]
-        key = store.working.next_key(context.id, wanted)
+        key = store.working.next_key(context.id, wanted) if is_shared_soon(services, wanted) else None
         if not await services.inflight_prefixes.wait(key, wanted, runs):
             return attached, key
-        await services.queue.restore(context)
+        await services.queue.restore(context, computes=True)
 
 
 def _room_on_page(store: PageStore, context: int, inputs: int) -> int:
@@ -301,15 +309,23 @@ def _undone_by_errors(services: Services, context: LiveContext, *, commits: bool
         finally:
             services.queue.rollback(context, mark)
             if model.recurrent:
-                model.network.set_state(context.id, state)
+                model.network.set_state(context.id, state if store.contexts[context.id].usable else None)
         raise
 
 
 async def _reserve(services: Services, context: LiveContext, tokens: int) -> None:
-    """Take the pages that so many more tokens need."""
-    lacking = services.store.working.lacking(context.id, tokens)
-    if lacking:
-        await services.queue.take(context, lacking, lambda: services.store.working.reserve(context.id, lacking))
+    """Take the pages that so many more tokens need, and those of what recurrent layers remember of all."""
+    store, number = services.store, context.id
+    lacking = store.working.lacking(number, tokens) if tokens else 0
+
+    def take() -> None:
+        if store.states.pages_each:
+            store.states.take_pages(number)
+        store.working.reserve(number, lacking)
+
+    pages = lacking + (store.states.lacking_pages(number) if store.states.pages_each else 0)
+    if pages:
+        await services.queue.take(context, pages, take)
 
 
 def _with_drafts(

@@ -6,7 +6,7 @@ from itertools import chain
 
 from pie_mlx.calls import PageCounters
 from pie_mlx.engine.kv.pages.image import Image
-from pie_mlx.engine.kv.pages.segment import IntegrityError, Segment
+from pie_mlx.engine.kv.pages.segment import IntegrityError, KeptState, Segment
 from pie_mlx.engine.kv.pages.trie import chain_of
 from pie_mlx.engine.kv.pages.values import Transcript, WorkingToken
 from pie_mlx.errors import ContextReleasedError
@@ -21,7 +21,8 @@ class Context:
 
     `block_table` lists the committed pages (the first `committed`), then the working pages. Another context computed
     the first `inherited_tokens` working tokens. `image` is set while the context is off-pool and while it is being
-    restored; during a restore the pages after `committed` are private and still to be filled.
+    restored; during a restore the pages after `committed` are private and still to be filled. `states` of recurrent
+    layers are kept for it at some places, in order; `state_pages` are what its own state costs.
     """
 
     number: int
@@ -33,6 +34,8 @@ class Context:
     inherited_tokens: int = 0
     image: Image | None = None
     restoring: bool = False
+    states: list[KeptState] = field(default_factory=list[KeptState])
+    state_pages: list[int] = field(default_factory=list[int])
 
     @property
     def resident(self) -> bool:
@@ -49,6 +52,17 @@ class Context:
         """Committed and working pages, in the pool or not."""
         image = self.image
         return len(self.block_table) if image is None else len(image.records) + image.working_pages
+
+    @property
+    def priced_pages(self) -> int:
+        """All pages that it holds: also those of its state."""
+        return self.pages + (len(self.state_pages) if self.image is None else self.image.state_pages)
+
+    def last_states(self) -> list[KeptState]:
+        """The kept states of its own and the one behind its last committed page, as far as they are there."""
+        end = self.leaf.pages[-1].checkpoint if self.leaf.pages else None
+        every = dict.fromkeys((*self.states, end))
+        return [kept for kept in every if kept is not None and kept.state is not None]
 
     @property
     def working_pages(self) -> int:

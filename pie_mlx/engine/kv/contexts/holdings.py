@@ -22,7 +22,8 @@ class Sharing:
 
 
 def share_out(contexts: Iterable[Context]) -> Sharing:
-    """Divides every page equally among the resident contexts that hold it (K9). Working pages belong to one context.
+    """Divides every page equally among the resident contexts that hold it (K9). Working pages belong to one context,
+    and so do those that its state costs.
 
     One pass over the held segments: holders are summed from the leaves up, shares from the root down.
     """
@@ -33,7 +34,7 @@ def share_out(contexts: Iterable[Context]) -> Sharing:
         segment.share = pages / segment.holders + (parent.share if parent else 0.0)
         shared_pages += pages if segment.holders > 1 else 0
     effective = {
-        context.number: context.leaf.share + len(context.block_table) - context.committed for context in residents
+        context.number: context.leaf.share + context.working_pages + len(context.state_pages) for context in residents
     }
     return Sharing(effective, shared_pages)
 
@@ -76,7 +77,7 @@ def count_pages(holders: Mapping[Name, Iterable[Context]]) -> dict[Name, PageCou
     return {
         name: PageCount(
             own=sum(len(part.pages) for part in held[name] if times[part] == 1)
-            + sum(context.working_pages for context in group),
+            + sum(context.working_pages + len(context.state_pages) for context in group),
             shared=sum(len(part.pages) for part in held[name] if times[part] > 1),
         )
         for name, group in groups.items()
@@ -122,6 +123,7 @@ def picture(contexts: Iterable[Context], trie: PrefixTrie) -> Holdings:
     numbers = {segment: number for number, segment in enumerate(shared)}
     private = {
         context.number: context.working_pages
+        + len(context.state_pages)
         + sum(len(segment.pages) for segment in paths[context.number] if segment not in numbers)
         for context in residents
     }

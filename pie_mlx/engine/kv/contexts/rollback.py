@@ -29,6 +29,7 @@ class Undoer:
             context.working_pages,
             context.highest_position,
             context.inherited_tokens,
+            len(context.state_pages),
         )
 
     def rollback(self, number: int, before: Mark) -> tuple[PageCopy, ...]:
@@ -52,16 +53,30 @@ class Undoer:
         place = place_at(context.leaf, len(attached))
         context.leaf = self._trie.move(context.leaf, place)
         context.committed, context.working = before.committed, list(before.working)
+        self._pool.states.cut(context.states, self._tokens(before))
+        if not before.state_pages:
+            self._pool.free(context.state_pages)
+            context.state_pages = []
         context.highest_position, context.inherited_tokens = before.highest_position, before.inherited_tokens
         copied = min(len(before.working), replaced * self._page_size)
         return copies_of(attached, spare, copied, self._page_size)
+
+    def _tokens(self, before: Mark) -> int:
+        return before.committed * self._page_size + len(before.working)
 
     def _leave(self, context: Context, before: Mark) -> None:
         """Moves the context off-pool with the tokens of `before`, and drops the content of the working ones."""
         records = chain_of(context.leaf) if context.image is None else context.image.records
         tail = Tail(list(before.working), cut_tail(list(before.working), [], self._page_size))
+        states = context.states if context.image is None else context.image.states
         image = Image(
-            records[: before.committed], tail, before.highest_position, before.inherited_tokens, before.working_pages
+            records[: before.committed],
+            tail,
+            before.highest_position,
+            before.inherited_tokens,
+            before.working_pages,
+            before.state_pages,
+            tuple(kept for kept in states if kept.tokens <= self._tokens(before)),
         )
         self._images.retain(image)
         self._suspender.release(context)

@@ -1,10 +1,12 @@
 """Suspends and restores contexts, and lists the copies that forks and snapshots need."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from pie_mlx.engine.kv.contexts.context import NO_POSITION, Context, ContextTable
 from pie_mlx.engine.kv.contexts.fills import fills_of
+from pie_mlx.engine.kv.contexts.states import deepest, image_states, tokens_of
 from pie_mlx.engine.kv.contexts.working import WorkingPages, pages_for
 from pie_mlx.engine.kv.pages.image import Image, ImageKeeper, Tail, cut_tail
 from pie_mlx.engine.kv.pages.segment import IntegrityError, PageRecord, Segment, resident_page
@@ -16,8 +18,16 @@ class Suspender:
     """Does the accounting when contexts leave the pool and return."""
 
     def __init__(
-        self, contexts: ContextTable, trie: PrefixTrie, images: ImageKeeper, working: WorkingPages, page_size: int
+        self,
+        contexts: ContextTable,
+        trie: PrefixTrie,
+        images: ImageKeeper,
+        working: WorkingPages,
+        page_size: int,
+        *,
+        recurrent: bool = False,
     ) -> None:
+        self._recurrent = recurrent
         self._contexts = contexts
         self._trie = trie
         self._pool = trie.pool
@@ -39,6 +49,7 @@ class Suspender:
             return Suspension(self._pool.available() - before, ())
         image = self._image_of(context)
         self._images.retain(image)
+        self._pool.states.cut(context.states, -1)
         leaf = context.leaf
         context.image = image
         self._leave(context, kept=len(image.tail.records))
@@ -49,6 +60,7 @@ class Suspender:
         self._pool.break_promise(context.number)
         if context.resident:
             self._leave(context, kept=0)
+        self._pool.states.cut(context.states, -1)
         if context.image is not None:
             self._images.release(context.image)
 
@@ -66,6 +78,9 @@ class Suspender:
         child.working = source.working.copy()
         child.highest_position = source.highest_position
         child.inherited_tokens = tokens
+        child.states = [kept for kept in source.states if kept.state is not None]
+        for kept in child.states:
+            self._pool.states.retain(kept)
         return copies_of(source.block_table[source.committed :], fresh, tokens, size)
 
     def _image_of(self, context: Context) -> Image:
@@ -75,11 +90,20 @@ class Suspender:
         tail = Tail(context.working, records)
         if records:
             tail.segment = self._trie.hang(context.leaf, records.copy())
-        return Image(chain_of(context.leaf), tail, context.highest_position, context.inherited_tokens, len(pages))
+        return Image(
+            chain_of(context.leaf),
+            tail,
+            context.highest_position,
+            context.inherited_tokens,
+            len(pages),
+            len(context.state_pages),
+            tuple(context.last_states()),
+        )
 
     def _leave(self, context: Context, kept: int) -> None:
         """Frees all pages except the first `kept` working ones, which the tail took over."""
-        self._pool.free(context.block_table[context.committed + kept :])
+        self._pool.free([*context.block_table[context.committed + kept :], *context.state_pages])
+        context.state_pages = []
         self._trie.drop(context.leaf)
         context.leaf, context.committed, context.restoring = self._trie.root, 0, False
         context.block_table, context.working = [], []
@@ -88,13 +112,14 @@ class Suspender:
     # Coming back.
 
     def restore_need(self, number: int) -> int:
-        """Pages that a restore needs: the working ones, and committed ones that no resident context holds (M6)."""
+        """Pages that a restore needs: the working ones, those of its state, and committed ones that no resident context
+        holds (M6)."""
         context = self._contexts[number]
         image = context.image
         if image is None or context.restoring:
             return 0
         place, depth = self._trie.match(image.records)
-        return image.working_pages + len(image.records) - _live_pages(place, depth)
+        return image.working_pages + image.state_pages + len(image.records) - _live_pages(place, depth)
 
     def restore(self, number: int) -> Restore:
         """Allocates the pages that an off-pool context needs, and lists what fills them (R4). Raises OutOfPagesError.
@@ -111,6 +136,7 @@ class Suspender:
         context.leaf = self._trie.hold(place)
         context.block_table = [resident_page(record) for record in chain_of(context.leaf)]
         context.committed, context.restoring = depth, True
+        context.state_pages = self._pool.allocate(image.state_pages)
         missing = len(image.records) - depth
         fresh, moved = self._take_pages(image.tail, missing, image.working_pages)
         context.block_table += [*fresh[:missing], *moved, *fresh[missing:]]
@@ -122,7 +148,8 @@ class Suspender:
             for index, (record, target) in enumerate(zip(absent, targets, strict=True))
             if index not in already_there
         ]
-        return _work(depth, pieces)
+        work = _work(depth, pieces)
+        return self._from_a_state(image, work) if self._recurrent else work
 
     def finish_restore(self, number: int) -> None:
         """Ends a restore: equal pages are shared, and the context is usable again."""
@@ -134,6 +161,9 @@ class Suspender:
         context.working = image.tail.tokens.copy()
         context.highest_position, context.inherited_tokens = image.highest_position, image.inherited_tokens
         context.image, context.restoring = None, False
+        context.states = sorted((kept for kept in image.states if kept.state is not None), key=tokens_of)
+        for kept in context.states:
+            self._pool.states.retain(kept)
         self._images.release(image)
 
     def restore_without_work(self, context: Context) -> tuple[PageCopy, ...]:
@@ -141,7 +171,7 @@ class Suspender:
         image = context.image
         if image is None or not self._is_whole(image) or self.restore_need(context.number) > self._pool.available():
             return ()
-        copies = self.restore(context.number).copies
+        copies = self.restore(context.number).copies  # of its state, a pass takes care
         self.finish_restore(context.number)
         return copies
 
@@ -154,6 +184,18 @@ class Suspender:
         for record in () if image is None else image.all_records():
             if record.spill in keys:
                 record.spill = None
+
+    def _from_a_state(self, image: Image, work: Restore) -> Restore:
+        """`work` with fills that go on from the last state before what is lost."""
+        size, end = self._page_size, len(image.records) * self._page_size + len(image.tail.tokens)
+        spans = ((fill.start, fill.start + len(fill.tokens)) for fill in work.fills)
+        lost = frozenset(page for start, stop in spans for page in range(start // size, pages_for(stop, size)))
+        known = deepest(image_states(image), min(lost) * size if lost else end)
+        first = 0 if known is None else known.tokens
+        starts = enumerate(image.all_records())
+        pieces = ((index * size, record.tokens) for index, record in starts if (index + 1) * size > first)
+        fills = fills_of((max(start, first), tokens[max(0, first - start) :]) for start, tokens in pieces)
+        return replace(work, fills=tuple(fills), state=known, written=lost)
 
     def _is_whole(self, image: Image) -> bool:
         tail, (_, depth) = image.tail, self._trie.match(image.records)
@@ -195,7 +237,7 @@ class _Piece(NamedTuple):
 def at_rest(image: Image, page_size: int) -> Image:
     """The image for another context: without empty reservations, and with all tokens inherited."""
     tokens = len(image.tail.tokens)
-    return Image(image.records, image.tail, image.highest_position, tokens, pages_for(tokens, page_size))
+    return replace(image, inherited_tokens=tokens, working_pages=pages_for(tokens, page_size), state_pages=0)
 
 
 def copies_of(sources: Sequence[int], targets: Sequence[int], tokens: int, page_size: int) -> tuple[PageCopy, ...]:

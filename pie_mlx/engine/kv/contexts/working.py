@@ -7,7 +7,7 @@ from typing import NamedTuple
 from pie_mlx.engine.kv.contexts.context import Context, ContextTable
 from pie_mlx.engine.kv.pages.keys import PageHasher
 from pie_mlx.engine.kv.pages.pool import never_fits
-from pie_mlx.engine.kv.pages.segment import PageRecord
+from pie_mlx.engine.kv.pages.segment import PageRecord, resident_page
 from pie_mlx.engine.kv.pages.trie import Place, PrefixTrie, last_key, page_at
 from pie_mlx.engine.kv.pages.values import NOTHING_COMMITTED, CommitResult, Rows
 from pie_mlx.engine.kv.pages.working_token import WorkingToken, pack
@@ -17,11 +17,10 @@ _POSITION = itemgetter(1)
 
 
 class _Cached(NamedTuple):
-    """Cached pages that continue a context: the place where they end, their ids, keys and highest position."""
+    """Cached pages that continue a context: the place where they end, and their highest position."""
 
     place: Place
-    pages: list[int]
-    keys: list[bytes]
+    records: list[PageRecord]
     highest_position: int
 
 
@@ -33,12 +32,15 @@ def pages_for(tokens: int, page_size: int) -> int:
 class WorkingPages:
     """Operations on the working pages of resident contexts."""
 
-    def __init__(self, contexts: ContextTable, trie: PrefixTrie, hasher: PageHasher, page_size: int) -> None:
+    def __init__(
+        self, contexts: ContextTable, trie: PrefixTrie, hasher: PageHasher, page_size: int, state_pages: int = 0
+    ) -> None:
         self._contexts = contexts
         self._trie = trie
         self._pool = trie.pool
         self._hasher = hasher
         self._page_size = page_size
+        self._state_pages = state_pages
 
     def lacking(self, number: int, new_tokens: int) -> int:
         """Pages to reserve before `new_tokens` more tokens fit (P10). Works off-pool too."""
@@ -48,9 +50,9 @@ class WorkingPages:
     def require_capacity(self, number: int, pages: int) -> None:
         """Raises OutOfPagesError if the context plus `pages` can never fit the pool (P4). Works off-pool too."""
         _require_count("reserve", pages)
-        needed, capacity = self._contexts[number].pages + pages, self._pool.capacity
+        needed, capacity = self._contexts[number].priced_pages + pages, self._pool.capacity
         if needed > capacity:
-            raise never_fits(needed, capacity)
+            raise never_fits(needed, capacity, self._state_pages)
 
     def reserve(self, number: int, pages: int) -> None:
         """Adds empty working pages (P4). Raises InvalidArgumentError, OutOfPagesError."""
@@ -67,7 +69,7 @@ class WorkingPages:
         freed = context.block_table[remaining:]
         del context.block_table[remaining:]
         self._pool.free(freed)
-        _keep_tokens(context, context.working_pages * self._page_size)
+        self._keep_tokens(context, context.working_pages * self._page_size)
 
     def truncate(self, number: int, tokens: int) -> None:
         """Forgets the last working tokens, keeps the pages (P6). Raises InvalidArgumentError, PageBoundsError."""
@@ -78,7 +80,7 @@ class WorkingPages:
                 f"truncate {tokens} tokens: the context has {len(context.working)} working tokens",
                 hint="committed pages cannot be truncated; fork before the point you want to return to",
             )
-        _keep_tokens(context, len(context.working) - tokens)
+        self._keep_tokens(context, len(context.working) - tokens)
 
     def rows(self, number: int, count: int) -> Rows:
         """The slots of the next `count` tokens. Raises KvCapacityError."""
@@ -148,24 +150,25 @@ class WorkingPages:
         working = len(context.working)
         allowed = working + (len(tokens) if limit is None else min(limit, len(tokens)))
         cached = self._follow(context, tokens, allowed // self._page_size)
-        if not cached.pages:
+        count = len(cached.records)
+        if not count:
             return 0
-        held = min(len(cached.pages), pages_for(working, self._page_size))
+        held = min(count, pages_for(working, self._page_size))
         table, first = context.block_table, context.committed
         self._pool.free(table[first : first + held])
-        table[first : first + held] = cached.pages
+        table[first : first + held] = map(resident_page, cached.records)
         context.leaf = self._trie.move(context.leaf, cached.place)
-        context.committed += len(cached.pages)
+        context.committed += count
         context.highest_position = cached.highest_position
-        covered = len(cached.pages) * self._page_size
+        covered = count * self._page_size
         _drop_leading_tokens(context, covered)
         return max(0, covered - working)
 
-    def cached_keys(self, number: int, tokens: Sequence[WorkingToken], limit: int) -> list[bytes]:
-        """Keys of the cached pages that `match_prefix` would attach for the first `limit` of `tokens`."""
+    def cached_records(self, number: int, tokens: Sequence[WorkingToken], limit: int) -> list[PageRecord]:
+        """The cached pages that `match_prefix` would attach for the first `limit` of `tokens`."""
         context = self._contexts.usable(number)
         allowed = len(context.working) + min(limit, len(tokens))
-        return self._follow(context, tokens, allowed // self._page_size).keys
+        return self._follow(context, tokens, allowed // self._page_size).records
 
     def tokens_to_fill(self, number: int, pages: int) -> int:
         """Tokens missing until `pages` pages after the committed ones are full. Negative if there are more."""
@@ -174,11 +177,6 @@ class WorkingPages:
     def tokens_to_last_page(self, number: int, tokens: int) -> int:
         """How many of `tokens` more tokens fill pages completely."""
         return self.tokens_to_fill(number, (len(self._contexts.usable(number).working) + tokens) // self._page_size)
-
-    def end_key(self, number: int) -> bytes | None:
-        """The key of the last page if the context ends with a committed page, else None."""
-        context = self._contexts.usable(number)
-        return last_key(context.leaf) if context.committed and not context.working else None
 
     def next_key(self, number: int, tokens: Sequence[WorkingToken]) -> bytes | None:
         """The key of the page that `tokens` fill directly after the committed pages. None if they do not fill one."""
@@ -198,8 +196,7 @@ class WorkingPages:
     def _follow(self, context: Context, new: Sequence[WorkingToken], pages: int) -> _Cached:
         size, lowest = self._page_size, context.highest_position
         place, key, highest = _end(context), last_key(context.leaf), lowest
-        attached: list[int] = []
-        keys: list[bytes] = []
+        records: list[PageRecord] = []
         for number in range(pages):
             tokens = _page_tokens(context.working, new, number * size, size)
             positions = list(map(_POSITION, tokens))
@@ -210,9 +207,8 @@ class WorkingPages:
             if found is None:
                 break
             place, highest = found, max(highest, *positions)
-            attached.append(page_at(place))
-            keys.append(key)
-        return _Cached(place, attached, keys, highest)
+            records.append(place.segment.pages[place.pages - 1])
+        return _Cached(place, records, highest)
 
     def _commit(self, context: Context, pages: int) -> CommitResult:
         if not pages:
@@ -245,6 +241,8 @@ class WorkingPages:
         if equal is not None:
             context.block_table[number] = page_at(equal)
             self._pool.free([own])
+            there = equal.segment.pages[equal.pages - 1]
+            self._pool.states.inherit(record, there)
             return equal
         self._move_to(context, place)
         if record.page is not None:
@@ -266,6 +264,11 @@ class WorkingPages:
                 return number
         return pages
 
+    def _keep_tokens(self, context: Context, tokens: int) -> None:
+        del context.working[tokens:]
+        context.inherited_tokens = min(context.inherited_tokens, len(context.working))
+        self._pool.states.cut(context.states, context.committed * self._page_size + len(context.working))
+
     def _require_pages(self, verb: str, context: Context, pages: int) -> None:
         if pages > context.working_pages:
             raise PageBoundsError(
@@ -276,11 +279,6 @@ class WorkingPages:
 
 def _end(context: Context) -> Place:
     return Place(context.leaf, len(context.leaf.pages))
-
-
-def _keep_tokens(context: Context, tokens: int) -> None:
-    del context.working[tokens:]
-    context.inherited_tokens = min(context.inherited_tokens, len(context.working))
 
 
 def _drop_leading_tokens(context: Context, tokens: int) -> None:

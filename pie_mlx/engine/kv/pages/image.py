@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pie_mlx.engine.kv.pages.pool import PagePool
-from pie_mlx.engine.kv.pages.segment import PageRecord, Segment
+from pie_mlx.engine.kv.pages.segment import KeptState, PageRecord, Segment
 from pie_mlx.engine.kv.pages.values import PageContent, SpillKey
 from pie_mlx.engine.kv.pages.working_token import WorkingToken, pack
 
@@ -24,13 +24,16 @@ class Tail:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Image:
-    """Committed pages in order, the working tail, and the figures of the source context."""
+    """Committed pages in order, the working tail, the figures of the source context, and the states of its recurrent
+    layers that are kept. `state_pages` are those that its own state cost."""
 
     records: list[PageRecord]
     tail: Tail
     highest_position: int
     inherited_tokens: int
     working_pages: int
+    state_pages: int = 0
+    states: tuple[KeptState, ...] = ()
 
     def all_records(self) -> Iterable[PageRecord]:
         """Every page that holds tokens, in slot order."""
@@ -50,6 +53,8 @@ class ImageKeeper:
         image.tail.images += 1
         for record in image.all_records():
             record.wanted += 1
+        for kept in image.states:
+            self._pool.states.retain(kept, wanted=True)
 
     def release(self, image: Image) -> None:
         """Removes a holder of `image`, and frees what no holder needs."""
@@ -60,6 +65,10 @@ class ImageKeeper:
             if not record.wanted and record.spill is not None:
                 self._released.append(record.spill)
                 record.spill = None
+            if not record.wanted and record.page is None:
+                self._pool.states.detach(record)
+        for kept in image.states:
+            self._pool.states.release(kept, wanted=True)
         if not tail.images and tail.segment is not None:
             self._pool.free(self._pool.strip(tail.segment))
             tail.segment = None

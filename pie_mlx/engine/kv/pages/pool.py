@@ -2,6 +2,7 @@
 
 from collections import OrderedDict, deque
 
+from pie_mlx.engine.kv.pages.kept_states import KeptStates
 from pie_mlx.engine.kv.pages.segment import IntegrityError, PageRecord, Segment, resident_page
 from pie_mlx.engine.kv.pages.values import PageContent
 from pie_mlx.errors import OutOfPagesError
@@ -33,11 +34,12 @@ class PagePool:
 
     A free page may be promised to a context, which gets it at its next request unless another context needs it first.
     Pages of one context are neighbours where possible, so that attention reads them in place. `displaced` are the
-    contexts whose promise was broken.
+    contexts whose promise was broken, `states` those of recurrent layers that are kept behind some pages.
     """
 
-    def __init__(self, capacity: int) -> None:
+    def __init__(self, capacity: int, states: KeptStates | None = None) -> None:
         self.capacity = capacity
+        self.states = KeptStates(0) if states is None else states
         self.free_ids = dict.fromkeys(range(capacity - 1, -1, -1))
         self.promised: dict[int, int] = {}
         self.displaced: set[int] = set()
@@ -169,15 +171,18 @@ class PagePool:
         """Separates a record from its page, and reports content as lost if more than `others` images need it."""
         page = resident_page(record)
         record.page = None
+        if not record.wanted:
+            self.states.detach(record)
         if record.wanted > others and record.spill is None:
             self.lost.append(PageContent(page, record.rows, record))
         return page
 
 
-def never_fits(pages: int, capacity: int) -> OutOfPagesError:
-    """The error for a request that can never be met."""
+def never_fits(pages: int, capacity: int, state_pages: int = 0) -> OutOfPagesError:
+    """The error for a request that can never be met; `state_pages` of it are for what recurrent layers remember."""
+    state = f", {state_pages} of them for the state of its recurrent layers" if state_pages else ""
     return OutOfPagesError(
-        f"{pages} pages can never fit: the pool has {capacity}",
+        f"{pages} pages can never fit{state}: the pool has {capacity}",
         hint="shorten the context, or start the engine with more pages",
         needed=pages,
         capacity=capacity,

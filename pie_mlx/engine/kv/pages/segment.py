@@ -11,15 +11,30 @@ class IntegrityError(RuntimeError):
     """The page store contradicts itself, or a caller broke its contract: a bug in the engine."""
 
 
+class KeptState:
+    """A state behind the first `tokens` tokens of all its holders.
+
+    `state` is opaque here, and None once it is dropped; `spill` is its key in the spill file, None if it is not there.
+    `holders` counts the pages, contexts and images that refer to it, `wanted` the images among them.
+    """
+
+    __slots__ = ("holders", "size_bytes", "spill", "state", "tokens", "wanted")
+
+    def __init__(self, state: Any, tokens: int, size_bytes: int) -> None:
+        self.state, self.tokens, self.size_bytes = state, tokens, size_bytes
+        self.spill: Any = None
+        self.holders = self.wanted = 0
+
+
 class PageRecord:
     """The identity of one page, and the place of its content.
 
     `packed` are its tokens (see `working_token.pack`), `rows` their number. `page` is the physical page, None once
     reclaimed. `spill` is the key in the spill file, None if not spilled. `wanted` counts the images (off-pool contexts
-    and snapshots) that need the content.
+    and snapshots) that need the content. `checkpoint` is the state of recurrent layers behind its last token, if kept.
     """
 
-    __slots__ = ("key", "packed", "page", "rows", "spill", "wanted")
+    __slots__ = ("checkpoint", "key", "packed", "page", "rows", "spill", "wanted")
 
     def __init__(self, key: bytes, packed: bytes, rows: int, page: int | None) -> None:
         self.key = key
@@ -28,6 +43,7 @@ class PageRecord:
         self.page = page
         self.spill: Any = None
         self.wanted = 0
+        self.checkpoint: KeptState | None = None
 
     @property
     def tokens(self) -> list[WorkingToken]:

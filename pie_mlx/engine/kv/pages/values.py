@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from pie_mlx.engine.kv.pages.segment import PageRecord
+from pie_mlx.engine.kv.pages.segment import KeptState, PageRecord
 from pie_mlx.engine.kv.pages.working_token import WorkingToken
 
 SpillKey = Any
@@ -89,6 +89,7 @@ class Mark:
     working_pages: int
     highest_position: int
     inherited_tokens: int
+    state_pages: int = 0
 
 
 class Rows(msgspec.Struct, frozen=True):
@@ -125,12 +126,18 @@ class Suspension:
 
 @dataclass(frozen=True, slots=True)
 class Restore:
-    """The work that restores a context: copies, then reads, then fills in order, then `finish_restore`."""
+    """The work that restores a context: copies, then reads, then fills in order, then `finish_restore`.
+
+    Of a model with recurrent layers, the fills go on from `state`, and reach the last token. They compute also what is
+    there: only the pages numbered in `written` are to be written (None: all of them).
+    """
 
     attached: int
     copies: tuple[PageCopy, ...]
     reads: tuple[PageRead, ...]
     fills: tuple[Fill, ...]
+    state: KeptState | None = None
+    written: frozenset[int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

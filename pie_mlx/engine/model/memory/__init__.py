@@ -4,7 +4,9 @@ from pie_mlx.engine.model.memory.pool_size import (
     BUFFER_CACHE_BYTES,
     Footprint,
     bound_buffer_cache,
+    check_state_fits,
     pool_pages,
+    state_pages,
 )
 from pie_mlx.engine.model.memory.residency import Residency, WiringFacts, refused_because, wiring_facts
 from pie_mlx.engine.model.memory.segments import Segments
@@ -20,8 +22,10 @@ __all__ = [
     "Transients",
     "WiringFacts",
     "bound_buffer_cache",
+    "check_state_fits",
     "pool_pages",
     "refused_because",
+    "state_pages",
     "traced_row_bytes",
     "wiring_facts",
 ]

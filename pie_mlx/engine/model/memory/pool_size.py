@@ -35,23 +35,50 @@ def pool_pages(
     memory_fraction: float,
     headroom_bytes: int,
     step_bytes: int = 0,
+    state_bytes: int = 0,
 ) -> int:
     """`pages` if they fit. If None, as many as are useful and fit beside the weights and the `step_bytes` of the
-    largest step. Raises OutOfPagesError with the numbers."""
+    largest step. Raises OutOfPagesError with the numbers.
+
+    A context whose recurrent layers have a state of `state_bytes` pays for it in pages, whose memory stays unused: the
+    states of as many contexts as can be in the pool fit beside it.
+    """
     backend, each = current_backend(), page_bytes(shapes, page_size, card.dtype)
     copied = _copied_page_bytes(shapes, page_size, card.dtype) if backend.copies_layers else 0
     longest = -(-card.maximum_positions // page_size)
     if not each:
         return pages or CONTEXTS * longest
+    shared = -(-state_bytes // (1 + -(-state_bytes // each)))
     if pages is not None:
         beside = card.weight_bytes, step_bytes + min(pages, longest) * copied, headroom_bytes
-        _check_fit(backend.memory_bytes(), pages, each, *beside)
+        _check_fit(backend.memory_bytes(), pages, each + shared, *beside)
         return pages
     budget = int((backend.memory_bytes() - card.weight_bytes - step_bytes) * memory_fraction) - headroom_bytes
     if backend.largest_pool_bytes is not None:
         budget = min(budget, backend.largest_pool_bytes)
     budget -= copied * max(0, min(longest, budget // (each + copied)))
+    budget = budget * each // (each + shared)
     return min(pages_for_budget(shapes, page_size, card.dtype, budget), CONTEXTS * longest)
+
+
+def state_pages(each: int, state_bytes: int, pages: int, free_bytes: int) -> int:
+    """The price of a state in pages of `each` bytes: as many as take its bytes. Where pages take none, so many that no
+    more states than `free_bytes` hold can be in a pool of `pages`."""
+    if not state_bytes:
+        return 0
+    return -(-state_bytes // each) if each else -(-pages // max(1, free_bytes // state_bytes))
+
+
+def check_state_fits(model: str, state_pages: int, pages: int) -> None:
+    """Raises OutOfPagesError for a pool without room for the state of one context and a page of its tokens."""
+    if state_pages and state_pages >= pages:
+        raise OutOfPagesError(
+            f"page pool: what the recurrent layers of {model} remember of one context costs {state_pages:,} pages, "
+            f"the pool has {pages:,}",
+            hint="ask for more pages, free memory, or choose a smaller model",
+            needed=state_pages + 1,
+            capacity=pages,
+        )
 
 
 def _copied_page_bytes(shapes: Sequence[LayerShape], page_size: int, dtype: mx.Dtype) -> int:

@@ -1,6 +1,6 @@
 """What a loaded model asks of the network inside it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
 import mlx.core as mx
@@ -17,8 +17,10 @@ class Network(Protocol):
 
     `forward` builds logits [R, vocabulary] float32 lazily and writes the step's K and V to the pool; `forget` lets go
     of a step that is never evaluated, and `recover` of what a step that failed had begun. `transients` tells what a
-    step takes in memory. What recurrent layers remember of a context, its `state`, is in no page: a value that can be
-    put back; `recurrence` has those of all contexts, and of steps that are not settled.
+    step takes in memory. What recurrent layers remember of a context, its `state` of `state_bytes`, is in no page: a
+    value that can be put back; `stateful` are the contexts that have one, and `recurrence` has those of all contexts,
+    and of steps that are not settled. A pass of a context goes on from the state after the tokens before, and raises
+    RuntimeError without it.
     `window` is the smallest number of slots that a layer looks back, None when all see everything. `follows` tells
     whether it takes tokens that are still being drawn. `largest_matrix` counts the entries of a layer's largest matrix,
     and `has_experts` tells whether some layers have many matrices of which each row takes a few.
@@ -34,6 +36,8 @@ class Network(Protocol):
     def recurrent(self) -> bool: ...
     @property
     def recurrence(self) -> RecurrentStates: ...
+    @property
+    def state_bytes(self) -> int: ...
     @property
     def follows(self) -> bool: ...
     @property
@@ -56,4 +60,5 @@ class Network(Protocol):
     def forget(self) -> None: ...
     def recover(self) -> None: ...
     def state(self, context: int) -> RecurrentState | None: ...
+    def stateful(self) -> Collection[int]: ...
     def set_state(self, context: int, state: RecurrentState | None) -> None: ...

@@ -1,6 +1,6 @@
 """A device without weights: every path of the engine runs on it, nothing is computed."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import mlx.core as mx
 
@@ -17,6 +17,7 @@ class NullNetwork:
     """Implements Network: logits are a hash of (token, position, vocabulary entry), so batches do not matter."""
 
     recurrent = False
+    state_bytes = 0
     follows = True
     largest_matrix = 0
     has_experts = False
@@ -53,6 +54,10 @@ class NullNetwork:
 
     def state(self, context: int) -> RecurrentState | None:
         """Nothing is kept."""
+
+    def stateful(self) -> Collection[int]:
+        """None: nothing is kept."""
+        return ()
 
     def set_state(self, context: int, state: RecurrentState | None) -> None:
         """Nothing is kept."""

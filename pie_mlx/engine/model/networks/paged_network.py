@@ -1,6 +1,6 @@
 """An mlx-lm model over the page pool."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Collection, Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
@@ -58,6 +58,7 @@ class PagedNetwork:
         self.largest_matrix = largest_matrix(model, self.vocabulary_size)
         self.shapes = [shapes.get(cache.layer, LayerShape(0, 0, 0)) for cache in self._caches.paged]
         self.recurrence = RecurrentStates(self._caches.recurrent)
+        self.state_bytes = self._traced_state_bytes()
         self._selection = RowSelection()
         self._heads = self._wrap_head()
         self._selects = bool(self._heads)
@@ -107,6 +108,10 @@ class PagedNetwork:
     def state(self, context: int) -> RecurrentState | None:
         """What recurrent layers remember of `context`."""
         return self.recurrence.of(context)
+
+    def stateful(self) -> Collection[int]:
+        """The contexts that recurrent layers remember."""
+        return self.recurrence.contexts()
 
     def set_state(self, context: int, state: RecurrentState | None) -> None:
         """Have recurrent layers go on from `state`; None forgets the context."""
@@ -182,6 +187,18 @@ class PagedNetwork:
         except Exception:  # a model's own code may raise anything on a cache it was not written for
             return None
         return found if caches == {id(cache) for cache in self._caches.recurrent} else None
+
+    def _traced_state_bytes(self) -> int:
+        """What the recurrent layers remember of one context."""
+        sizes: list[int] = []
+
+        def weigh() -> None:
+            arrays = (array for cache in self._caches.recurrent for array in cache.cache if array is not None)
+            sizes.extend(array.nbytes // array.shape[0] for array in arrays)
+
+        if self.recurrent:
+            trace(self.model, self._caches, self._tier, weigh)
+        return sum(sizes)
 
     def _sized(self) -> Transients:
         heads = self._heads

@@ -28,8 +28,6 @@ class Promises:
 def promises(tier: str, *, recurrent: bool) -> Promises:
     """What the engine does for a model on the tier of this name, which may have recurrent layers."""
     return Promises(
-        truncate="has recurrent layers, whose state cannot forget tokens" if recurrent else "",
-        suspend="has recurrent layers, whose running state is not kept in pages" if recurrent else "",
         draft=_within_others(tier) if recurrent else "",
         ragged=_ragged(tier),
     )

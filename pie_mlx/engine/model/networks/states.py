@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import mlx.core as mx
+import numpy.typing as npt
 
 from pie_mlx.engine.model.networks.mixers import MixerCall, RowGroup
 from pie_mlx.engine.model.networks.replay import Adapting, LayerStates, Recording, Replay
-from pie_mlx.metal.arrays import begin_evaluation, evaluate, integers
+from pie_mlx.metal.arrays import begin_evaluation, evaluate, from_host, integers, to_host
 
 LONGEST_VIEWS = 16
 """Tokens of a group whose states may lie in the memory of all its inputs, as those of convolutions do."""
@@ -58,6 +59,25 @@ class RecurrentState:
         batch = _picked(self.batch.layers, [self.index])
         evaluate(_arrays(batch.layers))
         return RecurrentState(batch, 0, self.tokens)
+
+    def to_host(self) -> list[list[tuple[npt.NDArray[Any], str] | None]]:
+        """Its arrays with their dtypes, bfloat16 as uint16. Call it on the MLX thread."""
+        alone = self if self.size == 1 else self.alone()
+        return [
+            [None if array is None else (to_host(array), str(array.dtype).removeprefix("mlx.core.")) for array in layer]
+            for layer in alone.batch.layers
+        ]
+
+    @staticmethod
+    def from_host(layers: Sequence[Sequence[tuple[npt.NDArray[Any], str] | None]], tokens: int) -> "RecurrentState":
+        """Reverses `to_host`. Call it on the MLX thread."""
+        batch = StateBatch([[part and _from_host(*part) for part in layer] for layer in layers], 1)
+        return RecurrentState(batch, 0, tokens)
+
+
+def _from_host(values: npt.NDArray[Any], dtype: str) -> mx.array:
+    array = from_host(values)
+    return array.view(mx.bfloat16) if dtype == "bfloat16" else array
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,15 +197,13 @@ class RecurrentStates:
         """No step that is not settled ever was."""
         self._steps.clear()
 
-    @property
-    def size_bytes(self) -> int:
-        """What contexts keep in memory; of any thread."""
-        batches = {id(state.batch): state.batch for state in list(self._settled.values())}
-        return sum(batch.held * batch.context_bytes for batch in batches.values())
-
     def of(self, context: int) -> RecurrentState | None:
         """The state of `context`, None before its first token."""
         return self._settled.get(context)
+
+    def contexts(self) -> list[int]:
+        """Those that have a state."""
+        return list(self._settled)
 
     def put(self, context: int, state: RecurrentState | None) -> None:
         """`context` continues from `state`."""
@@ -212,22 +230,20 @@ class RecurrentStates:
         self._reached[context] = [_Reached(found, tokens), *later]
 
     def _joined_states(self, group: RowGroup) -> LayerStates:
-        rows = [None if group.fresh else self._row(context) for context in group.contexts]
-        for row, context, end in zip(rows, group.contexts, group.ends, strict=True):
-            if row is not None and row.tokens != end - group.length:
-                raise RuntimeError(
-                    f"recurrent layers: the state of context {context} is behind {row.tokens} tokens, "
-                    f"and a step begins behind {end - group.length}"
-                )
+        starts = [end - group.length for end in group.ends]
+        rows = [None if group.fresh else self._row(*each) for each in zip(group.contexts, starts, strict=True)]
         return [
             [_joined(rows, layer, part) for part in range(len(cache.cache))] for layer, cache in enumerate(self._caches)
         ]
 
-    def _row(self, context: int) -> RecurrentState | None:
-        for step in reversed(self._steps):
-            if context in step:
-                return step[context].state
-        return self._settled.get(context)
+    def _row(self, context: int, tokens: int) -> RecurrentState:
+        """The state after the first `tokens` tokens. Any other one would give wrong tokens: raises RuntimeError."""
+        left = next((step[context].state for step in reversed(self._steps) if context in step), None)
+        found = left or self._settled.get(context)
+        if found is None or found.tokens != tokens:
+            known = "none" if found is None else f"one of {found.tokens} tokens"
+            raise RuntimeError(f"context {context}: a pass after {tokens} tokens needs their state, there is {known}")
+        return found
 
     def _release_neighbours(self) -> None:
         """Copy the rows of contexts that went on from nothing lately, where most of their batch is of no use: a row

@@ -53,10 +53,13 @@ class TraceBinding:
         return mx.zeros((*queries.shape[:-1], self.shapes[cache.layer].output_dim), queries.dtype)
 
 
-def trace(model: Module, caches: CacheSet, tier: Tier) -> tuple[dict[int, LayerShape], tuple[int, ...]]:
+def trace(
+    model: Module, caches: CacheSet, tier: Tier, built: Callable[[], None] = lambda: None
+) -> tuple[dict[int, LayerShape], tuple[int, ...]]:
     """Shapes of each layer's K and V, and of the output for 2 rows (1 where the tier computes one context at a time).
 
-    Builds the graph of one forward pass and drops it. Raises whatever the model raises on a tier it cannot work with.
+    Builds the graph of one forward pass and drops it; calls `built` while recurrent caches hold its states. Raises
+    whatever the model raises on a tier it cannot work with.
     """
     rows, tokens = (1, 2) if tier.layout is Layout.ALONE else (2, 1 if tier.layout is Layout.TOKENS else 2)
     offset: mx.array | int = 0 if tier.layout is Layout.ALONE else mx.zeros(rows, mx.int32)
@@ -64,6 +67,7 @@ def trace(model: Module, caches: CacheSet, tier: Tier) -> tuple[dict[int, LayerS
     caches.bind(binding)
     try:
         output = model(mx.zeros((rows, tokens), mx.int32), cache=caches.tree)
+        built()
     finally:
         caches.bind(UNBOUND)
         for cache in caches.recurrent:

@@ -5,6 +5,7 @@ context passes the keys of one part, or the first mask comes.
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -46,6 +47,8 @@ def warm_up(model: LoadedModel, progress: Callable[[str], None]) -> None:
 
 def _uses(model: LoadedModel, pool: KernelPool) -> Iterator[Callable[[], None]]:
     room = min(pool.pages * pool.page_size, model.maximum_positions)
+    if model.recurrent:
+        yield partial(_compute, model, _step(pool.page_size, 1, 1, masked=False))
     for rows, length, masked in run_kinds(pool.gather_rows, room):
         if not (masked and model.recurrent):
             yield partial(_compute, model, _step(pool.page_size, rows, length, masked=masked))
@@ -61,6 +64,9 @@ def _step(page_size: int, rows: int, length: int, *, masked: bool) -> StepInput:
 
 
 def _compute(model: LoadedModel, step: StepInput) -> None:
+    state, segment = model.network.state(CONTEXT), step.segments[0]
+    if state is not None:  # of other tokens, as what is computed means nothing
+        model.network.set_state(CONTEXT, replace(state, tokens=segment.kv_length - segment.count))
     logits = model.forward(step)
     mask = np.full(-(-model.vocabulary_size // 32), 0xFFFFFFFF, np.uint32)
     reads = [(0, LogitsRequest(0, sampler.scored(), mask=allowed)) for sampler in SAMPLERS for allowed in (None, mask)]

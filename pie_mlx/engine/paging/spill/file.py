@@ -59,6 +59,18 @@ class SpillFile:
             return LoadedPages(None, damaged)
         return LoadedPages(self._unpack([page for page in pages if page is not None]), damaged)
 
+    def write_record(self, slots: Sequence[int], record: bytes, size: int) -> None:
+        """Store the bytes of `record` in `slots` of `size` bytes. Raises OSError."""
+        for place, slot in enumerate(slots):
+            self._disk.write_at(record[place * size : (place + 1) * size], slot * size)
+
+    def read_record(self, slots: Sequence[int], size: int) -> bytes:
+        """What lies in `slots`; nothing where it cannot be read."""
+        try:
+            return b"".join(self._disk.read_at(size, slot * size) for slot in slots)
+        except OSError:
+            return b""
+
     def close(self) -> None:
         """Give the file back to the system, which then forgets it."""
         self._disk.close()

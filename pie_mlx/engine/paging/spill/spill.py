@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Literal, NamedTuple
 
 from pie_mlx.engine.paging.spill.costs import SpillCosts, measure_costs
@@ -69,19 +70,44 @@ class Spill:
 
     async def write(self, slots: Sequence[int], content: HostContent) -> None:
         """Begin to store page i of `content` in `slots[i]`, once the write before it is done."""
+        await self._begin(partial(self._file.write, slots, content))
+
+    def take_record_slots(self, size_bytes: int, tokens: int) -> list[int]:
+        """Slots for a record that saves computing `tokens` tokens; none if there is no room, or that is faster (R3)."""
+        if self._failed or not self._page_bytes or not self.costs.is_cheaper(size_bytes, tokens):
+            return []
+        pages = -(-size_bytes // self._page_bytes)
+        taken = self.take_slots(pages)
+        if len(taken) < pages:
+            self.release(taken)
+            return []
+        return taken
+
+    async def write_record(self, slots: Sequence[int], record: bytes) -> None:
+        """Begin to store a record in its slots, once the write before it is done."""
+        await self._begin(partial(self._file.write_record, slots, record, self._page_bytes))
+
+    async def read_record(self, slots: Sequence[int]) -> bytes:
+        """What lies in the slots of a record; waits for writes that began before."""
+        read = partial(self._file.read_record, slots, self._page_bytes)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, read)
+
+    async def _begin(self, write: Callable[[], None]) -> None:
         if self._writing is not None:
             await asyncio.wait([self._writing])
-        loop = asyncio.get_running_loop()
-        self._writing = loop.run_in_executor(self._thread, self._file.write, slots, content)
+        self._writing = asyncio.get_running_loop().run_in_executor(self._thread, write)
         self._writing.add_done_callback(self._written)
 
     async def read(self, slots: Sequence[int]) -> LoadedPages:
         """The pages of `slots`; waits for writes that began before."""
         loaded = await asyncio.get_running_loop().run_in_executor(self._thread, self._file.read, slots)
         if loaded.damaged:
-            count = len(loaded.damaged)
-            self._notify(SpillNotice("damaged", f"{count} spilled pages did not read back; they are computed again"))
+            self.note_damaged(f"{len(loaded.damaged)} spilled pages")
         return loaded
+
+    def note_damaged(self, what: str) -> None:
+        """Something does not read back as it was written."""
+        self._notify(SpillNotice("damaged", f"{what} did not read back; they are computed again"))
 
     def release(self, slots: Collection[int]) -> None:
         """`slots` are free again."""

@@ -65,7 +65,7 @@ def allocate_pair(
     )
     layers = [*target.layers, *draft.layers]
     step_bytes = sum(model.transients.step_bytes(largest_batch) for model in (target, draft))
-    taken_bytes = headroom_bytes + target.checkpoint_bytes
+    taken_bytes = headroom_bytes + target.kept_state_bytes
     count = pool_pages(both, layers, pages, page_size, memory_fraction, taken_bytes, step_bytes)
     for model in (target, draft):
         model.allocate(

@@ -7,7 +7,7 @@ import mlx.core as mx
 import pytest
 
 from pie_mlx.backends import Backend, using
-from pie_mlx.engine.model.memory import pool_pages
+from pie_mlx.engine.model.memory import pool_pages, state_pages
 from pie_mlx.errors import OutOfPagesError
 from pie_mlx.metal import LayerShape
 
@@ -38,6 +38,22 @@ def mac() -> Iterator[None]:
 
 def pages(wanted: int | None = None, *, step: int = GIB, card: Card | None = None) -> int:
     return pool_pages(card or Card(), LAYERS, wanted, 16, 0.8, 2 * GIB, step)
+
+
+def test_states_of_as_many_contexts_as_can_be_in_the_pool_fit_beside_it() -> None:  # P16
+    state = 64 * GIB // 1024
+    price = state_pages(PAGE, state, 100, GIB)
+    found = pool_pages(Card(), LAYERS, None, 16, 0.8, 2 * GIB, 0, state)
+    assert price == 32
+    assert found * PAGE + found / (price + 1) * state <= pages(step=0) * PAGE
+    assert found == pytest.approx(pages(step=0) * 33 / 65, abs=3)
+
+
+def test_where_pages_take_nothing_the_price_bounds_the_states_by_the_memory() -> None:
+    assert state_pages(0, GIB, 1000, 10 * GIB) == 100
+    assert state_pages(0, 1, 1000, 10 * GIB) == 1
+    assert state_pages(0, 20 * GIB, 1000, 10 * GIB) == 1000
+    assert state_pages(PAGE, 0, 1000, GIB) == 0
 
 
 def test_the_largest_step_is_taken_from_what_the_pool_may_take() -> None:

@@ -111,6 +111,23 @@ def test_a_failed_step_leaves_recurrent_states_as_they_were(start: Callable[[str
     assert relative_error(a, b) < 1e-5
 
 
+@pytest.mark.parametrize("architecture", ["falcon_h1", "baichuan_m1"])
+def test_a_pass_behind_other_tokens_than_the_state_is_of_is_no_pass(
+    architecture: str, start: Callable[[str], Driver]
+) -> None:  # P16
+    driver = start(architecture)
+    context = driver.context()
+    driver.run([Work(context, TOKENS)])
+    del context.tokens[-1:]
+    with pytest.raises(RuntimeError, match="behind 8 tokens needs their state, there is one of 9 tokens"):
+        driver.run([Work(context, [4])])
+
+
+def test_masks_make_no_context_begin_again_that_recurrent_layers_remember(start: Callable[[str], Driver]) -> None:  # F8
+    model = start("falcon_h1").model
+    assert model.trimmed_page_size is None
+
+
 @pytest.mark.parametrize("architecture", ["qwen3_next", "recurrent_gemma", "rwkv7"])
 def test_recurrent_contexts_of_any_length_are_token_rows_of_one_pass(
     architecture: str, start: Callable[[str], Driver]
