@@ -23,10 +23,10 @@ class ReasonKind(StrEnum):
 
 
 class Reason(msgspec.Struct, frozen=True):
-    """`kind` with the numbers it was decided on.
+    """`kind` with the numbers it was decided on. Listings and the monitor print its `text`.
 
     `bid` is the context's own declared bid, `against_bid` the one it lost to, `price` the clearing price that the
-    demands of this tick would give, `pages` what the context needs (waiting) or what it must give (suspended),
+    demands of this tick would give, `pages` what the waiting context needs, or the one that another is suspended for,
     `available_pages` what there was, `waited_ticks` how long the waiting side had waited, `move_cost` what
     must be offered beyond `against_bid` for a page and tick.
     """
@@ -42,7 +42,7 @@ class Reason(msgspec.Struct, frozen=True):
     move_cost: float = 0.0
 
     def text(self) -> str:
-        """One line for people, e.g. `suspended: bid 0.80 < clearing price 1.20, needs 14 pages`."""
+        """One line for people, e.g. `suspended: bid 0.80 < clearing price 1.20; another needs 14 pages`."""
         return f"{'suspended' if self.suspended else 'waiting'}: {self._cause()}"
 
     def _cause(self) -> str:
@@ -58,9 +58,11 @@ class Reason(msgspec.Struct, frozen=True):
             case ReasonKind.STAYS:
                 offer = (self.bid - self.against_bid) * self.pages
                 cost = self.move_cost * self.pages
-                return f"who is there stays: moving it would cost {cost:.1f} cr, the challenger offers {offer:.1f}"
+                return f"the resident stays: moving it would cost {cost:.1f} cr, this one offers {offer:.1f} more"
             case ReasonKind.HEADROOM:
-                return f"needs {self._pages()}, and those who work grow into the {self.available_pages} available"
+                return (
+                    f"needs {self._pages()}; the {self.available_pages} available are left for running contexts to grow"
+                )
             case ReasonKind.PAGES_COMING:
                 return f"needs {self._pages()}, which others give back after their next pass"
             case ReasonKind.MEMORY:
@@ -73,12 +75,18 @@ class Reason(msgspec.Struct, frozen=True):
                 return "other contexts of its user are in the batch, and other users have their share of it"
 
     def _lost_auction(self) -> str:
+        need = f"another needs {self._pages()}" if self.suspended else f"needs {self._pages()}"
         if self.bid < self.price:
-            return f"bid {self.bid:.2f} < clearing price {self.price:.2f}, needs {self._pages()}"
+            return f"bid {_credits(self.bid)} < clearing price {_credits(self.price)}; {need}"
         if self.kind is ReasonKind.NO_PAGES:
             return f"needs {self._pages()}, {self.available_pages} available, and no other context has to give any back"
         relation = "=" if self.bid == self.against_bid else "<"
-        return f"bid {self.bid:.2f} {relation} bid {self.against_bid:.2f} of a requester, needs {self._pages()}"
+        return f"bid {_credits(self.bid)} {relation} bid {_credits(self.against_bid)}; {need}"
 
     def _pages(self) -> str:
         return f"{self.pages} page" if self.pages == 1 else f"{self.pages} pages"
+
+
+def _credits(number: float) -> str:
+    """As many digits as tell it from another: two decimals, or two digits below 0.1."""
+    return f"{number:.2f}" if number >= 0.1 or not number else f"{number:.2g}"

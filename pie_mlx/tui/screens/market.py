@@ -119,8 +119,7 @@ EVICTIONS = (
 
 def _why(row: Eviction) -> str:
     """The reason without what the other columns say."""
-    said = one_line(row.reason.removeprefix("suspended: "))
-    return said.replace(" of a requester", "").replace("clearing price", "price")
+    return one_line(row.reason.removeprefix("suspended: ")).replace("clearing price", "price")
 
 
 def _trend(account: AccountState) -> Piece:

@@ -7,15 +7,17 @@ from tests.engine.schedule.scenes import off_pool, resident, scene
 def test_a_suspension_names_bid_price_and_pages():
     actors = [resident(1, 6, bid=0.8), resident(2, 3, bid=1.2), off_pool(3, 14, bid=2.0)]
     plan = policy("market").plan(scene(16, actors))
-    assert plan.suspensions[0].reason.text() == "suspended: bid 0.80 < clearing price 1.20, needs 14 pages"
+    assert plan.suspensions[0].reason.text() == "suspended: bid 0.80 < clearing price 1.20; another needs 14 pages"
 
 
 @pytest.mark.parametrize(
     ("reason", "text"),
     [
+        (Reason(ReasonKind.OUTBID, 1.0, 1.0, pages=1, suspended=True), "bid 1.00 = bid 1.00; another needs 1 page"),
+        (Reason(ReasonKind.OUTBID, 0.5, price=0.7, pages=3), "bid 0.50 < clearing price 0.70; needs 3 pages"),
         (
-            Reason(ReasonKind.OUTBID, 1.0, 1.0, pages=1, suspended=True),
-            "bid 1.00 = bid 1.00 of a requester, needs 1 page",
+            Reason(ReasonKind.OUTBID, 0.0012, price=0.0034, pages=3, suspended=True),
+            "bid 0.0012 < clearing price 0.0034; another needs 3 pages",
         ),
         (Reason(ReasonKind.DEFAULTED, suspended=True), "its account could not pay its rent"),
         (Reason(ReasonKind.YIELDS_TO_DUE, waited_ticks=70, suspended=True), "yields to a context that waited 70 ticks"),

@@ -116,7 +116,7 @@ def test_window_and_residency_end_whatever_is_measured(turnover_ticks: float, tu
 def test_a_wait_names_what_the_move_would_cost_and_what_is_offered():
     reason = duel(0.5, 0.9, COSTLY, stay=LEASE).waits[0].reason
     assert reason.kind is ReasonKind.STAYS
-    assert reason.text() == "waiting: who is there stays: moving it would cost 7.2 cr, the challenger offers 3.2"
+    assert reason.text() == "waiting: the resident stays: moving it would cost 7.2 cr, this one offers 3.2 more"
 
 
 def test_a_newcomer_leaves_room_for_those_who_work_to_grow():
