@@ -17,6 +17,7 @@ ENDPOINTS: Mapping[str, bool] = {
     "/v1/completions": True,
     "/v1/responses": True,
     "/v1/responses/input_tokens": False,
+    "/v1/responses/compact": False,
     "/v1/messages": True,
     "/v1/messages/count_tokens": False,
     "/v1/embeddings": False,

@@ -24,9 +24,12 @@ pytestmark = pytest.mark.skipif(
 )
 
 PACKAGE = str(Path(pie_mlx.__file__).parent)
+CPU_ROOM = str(Path(PACKAGE, "backends", "cpu"))
+COMPREHENSIONS = {"<listcomp>", "<dictcomp>", "<setcomp>"}
 STEPS = 16
-MOST_FILES, MOST_CALLS = 85, 870
-"""What a step passes through now. Lower them with the step; nothing raises them."""
+MOST_FILES, MOST_CALLS = 75, 600
+"""What a step passes through now, whatever the device: without the room of the CPU, and without comprehensions, which
+are no calls from Python 3.12 on. Lower them with the step; nothing raises them."""
 
 
 class Trace:
@@ -36,8 +39,9 @@ class Trace:
         self.files: list[str] = []
 
     def __call__(self, frame: FrameType, event: str, argument: Any) -> None:
-        if event == "call" and frame.f_code.co_filename.startswith(PACKAGE):
-            self.files.append(frame.f_code.co_filename)
+        file = frame.f_code.co_filename
+        if event == "call" and file.startswith(PACKAGE) and frame.f_code.co_name not in COMPREHENSIONS:
+            self.files.append(file)
 
     def attach(self, services: Services) -> None:
         """To the threads of the engine and of the device. The program's own is the test's."""
@@ -76,8 +80,9 @@ async def traced(engine: Running, trace: Trace) -> None:
 
 
 def test_a_decode_step_passes_through_no_more_files_and_calls(trace: Trace) -> None:
-    assert len(trace.files) / STEPS <= MOST_CALLS
-    assert len(set(trace.files)) <= MOST_FILES, sorted(set(trace.files))
+    files = [file for file in trace.files if not file.startswith(CPU_ROOM)]
+    assert len(files) / STEPS <= MOST_CALLS
+    assert len(set(files)) <= MOST_FILES, sorted(set(files))
 
 
 def test_the_map_names_every_file_of_a_step(trace: Trace) -> None:

@@ -94,13 +94,10 @@ class PagedCache:
     def __init__(self, layer: int, window: int | None) -> None:
         self.layer, self.window = layer, window
         self.binding = UNBOUND
+        self.offset: mx.array | int = 0
+        """Position of each row's first token in the pass; models read it often."""
         # Some models clear the half of a cache they do not use. The content is in the pool.
         self.keys = self.values = mx.zeros(())
-
-    @property
-    def offset(self) -> mx.array | int:
-        """Position of each row's first token."""
-        return self.binding.offset
 
     def update_and_fetch(self, keys: mx.array, values: mx.array) -> tuple[Any, Any]:
         """Stores K and V [rows, kv_heads, tokens, head_dim]. Returns what the model attends to."""
@@ -125,8 +122,9 @@ class CacheSet:
 
     def bind(self, binding: Binding) -> None:
         """Binds every attention layer to one forward pass. UNBOUND releases the arrays of the last one."""
+        offset = 0 if binding is UNBOUND else binding.offset
         for cache in self.paged:
-            cache.binding = binding
+            cache.binding, cache.offset = binding, offset
 
 
 def paged_caches(originals: Sequence[Any]) -> CacheSet:

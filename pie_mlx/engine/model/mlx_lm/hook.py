@@ -39,15 +39,13 @@ def _attention(
     # The type of the keys decides, not the cache: some layers attend to another layer's keys.
     if not isinstance(keys, Handle):
         return _ORIGINAL(queries, keys, values, cache, scale, mask, sinks)
-    if not _belong_together(keys, values):
+    if isinstance(keys, LatentHandle):
+        together = values is keys
+    else:
+        together = isinstance(values, Handle) and keys.is_key and values.cache is keys.cache and not values.is_key
+    if not together:
         raise ModelLoadError("model: a layer attends to values other than those stored with its keys")
     return keys.cache.binding.attend(keys.cache, queries, mask, scale, sinks)
-
-
-def _belong_together(keys: Handle, values: Any) -> bool:
-    if isinstance(keys, LatentHandle):
-        return values is keys
-    return isinstance(values, Handle) and keys.is_key and values.cache is keys.cache and not values.is_key
 
 
 def _fast_attention(queries: mx.array, keys: Any, values: Any, **options: Any) -> mx.array:

@@ -13,7 +13,7 @@ from pie_mlx.metal import AttentionPlan, DenseView, KvPool, Run, SlotWrite, atte
 
 def _token_rows(array: mx.array) -> mx.array:
     """[rows, heads, tokens, dim] as [rows * tokens, heads, dim]."""
-    return mx.squeeze(array, 2) if array.shape[2] == 1 else array.swapaxes(1, 2).flatten(0, 1)
+    return array.swapaxes(1, 2).flatten(0, 1)
 
 
 class PagedBinding:
@@ -28,7 +28,9 @@ class PagedBinding:
         self._handles: dict[int, tuple[Handle, Handle]] = {}
 
     def update(self, cache: PagedCache, keys: mx.array, values: mx.array) -> tuple[Any, Any]:
-        self._plan.store(cache.layer, _token_rows(keys), _token_rows(values))
+        # Single tokens, the rows of most passes, need no call: this is done once for every layer of every step.
+        rows = (keys.squeeze(2), values.squeeze(2)) if keys.shape[2] == 1 else (_token_rows(keys), _token_rows(values))
+        self._plan.store(cache.layer, *rows)
         self._segments.stored(keys)
         self._handles[cache.layer] = handles(cache, keys, values, latent=self._latent)
         return self._handles[cache.layer]
@@ -51,7 +53,7 @@ class PagedBinding:
         if self._latent:
             queries, mask, scale = latent_queries(queries, mask, scale), None, 1.0
         rows, _, tokens, _ = queries.shape
-        given = _token_rows(queries)
+        given = queries.squeeze(2) if tokens == 1 else _token_rows(queries)
         out = attend(given, cache.layer, self._plan, scale=scale, window=window_of(mask, cache), sinks=sinks, cap=cap)
         return mx.expand_dims(out, 2) if tokens == 1 else mx.unflatten(out, 0, (rows, tokens)).swapaxes(1, 2)
 
