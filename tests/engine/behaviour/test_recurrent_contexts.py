@@ -1,13 +1,16 @@
 """Models with recurrent layers: contexts are forked, truncated, suspended, saved and opened as on any other model."""
 
+import asyncio
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from pie_mlx.engine.paging.spill import SpillCosts
+from pie_mlx.engine.paging.spill import HostContent, Spill, SpillCosts, SpillFile
+from pie_mlx.engine.services import Services
 from pie_mlx.errors import ContextReleasedError
 from pie_mlx.events import ContextRestored, SpillChanged, TickCompleted
 from pie_mlx.sdk import Context, Logits
@@ -99,13 +102,14 @@ async def displace(engine: Running) -> None:
 
 
 async def content(engine: Running, pages: list[int]) -> list[bytes]:
-    runner = engine.core.services.runner
+    read: Future[HostContent] = Future()
 
-    async def read() -> list[bytes]:
-        content = await runner.move_pages(lambda pool: pool.read_pages(pages))
-        return [array.tobytes() for pair in content for array in pair]
+    def begin(services: Services) -> None:
+        reading = services.runner.move_pages(lambda pool: pool.read_pages(pages))
+        reading.add_done_callback(lambda done: read.set_result(done.result()))
 
-    return await engine.core._on_loop(read())
+    await engine.core.consult(begin)
+    return [array.tobytes() for pair in await asyncio.wrap_future(read) for array in pair]
 
 
 @pytest.mark.parametrize("architecture", ["qwen3_next", "recurrent_gemma"])
@@ -162,7 +166,7 @@ def spilling(
 
 @pytest.mark.parametrize("damaged", [False, True])
 async def test_a_suspended_state_comes_back_from_the_disk_unless_it_is_damaged(
-    damaged: bool, spilling: Running
+    damaged: bool, spilling: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # R3, R4
     begun, rest = prompt(1), prompt(2, 20)
     expected = await logits(await filled(spilling, begun), rest)
@@ -170,11 +174,10 @@ async def test_a_suspended_state_comes_back_from_the_disk_unless_it_is_damaged(
     context.suspend()
     await displace(spilling)
     if damaged:
-        queue = spilling.core.services.queue
-        spill = queue._page_io._spill
-        slots = [slot for record in queue._page_io._states._names for slot in record]
-        noise = b"\x55" * spill._page_bytes
-        spill._thread.submit(spill._file.write_record, slots, noise * len(slots), len(noise)).result()
+        read = SpillFile.read_record
+        monkeypatch.setattr(
+            SpillFile, "read_record", lambda file, slots, size: bytes(byte ^ 1 for byte in read(file, slots, size))
+        )
     agree(await logits(context, rest), expected)
     restored = [event for event in spilling.events if isinstance(event, ContextRestored)][-1]
     assert restored.read_pages > 0
@@ -183,7 +186,7 @@ async def test_a_suspended_state_comes_back_from_the_disk_unless_it_is_damaged(
     assert ("damaged" in told) is damaged
     context.release()
     await displace(spilling)
-    assert spilling.core.services.queue._page_io._spill.stored_pages == 0
+    assert spilling.part(Spill).stored_pages == 0
 
 
 @pytest.mark.parametrize(("asks", "replayed"), [(True, 0), (False, 4)])

@@ -1,18 +1,12 @@
 """One forward pass: check it, attach what is cached, compute the rest, commit."""
 
-from collections.abc import Coroutine, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar
 
 from pie_mlx import calls
 from pie_mlx.calls import Sampler
 from pie_mlx.engine.handlers.base import answers
-from pie_mlx.engine.handlers.forward.checkpointing import (
-    attach_pages,
-    compute_to_checkpoints,
-    is_shared_soon,
-    keep_way_back,
-)
+from pie_mlx.engine.handlers.forward.checkpointing import compute_to_checkpoints, keep_way_back
 from pie_mlx.engine.handlers.forward.continuation import (
     claimed_tokens,
     count_in,
@@ -31,10 +25,17 @@ from pie_mlx.engine.handlers.forward.forward_request import (
     reads_mean,
     requests,
 )
+from pie_mlx.engine.handlers.forward.pass_pages import (
+    check_room,
+    match_prefix,
+    reserve_pages,
+    room_on_page,
+    undone_by_errors,
+)
 from pie_mlx.engine.handlers.forward.speculating import DraftedPass, plan_drafts
 from pie_mlx.engine.handlers.forward.text_readings import mean_of
 from pie_mlx.engine.hosting.process import Process
-from pie_mlx.engine.kv import PageStore, WorkingToken
+from pie_mlx.engine.kv import WorkingToken
 from pie_mlx.engine.market import Horizon, declared_horizon
 from pie_mlx.engine.model.adapters import NO_ADAPTER, AdapterUse
 from pie_mlx.engine.model.runner.batch import LogitsRequest, PackedMask
@@ -135,7 +136,7 @@ async def _request(
     """The call, checked, and its logit mask. A long one is checked beside the engine's loop."""
     check_lengths(call, length, services.model_info)
     if call.positions is not None:
-        _check_room(services, context, call)
+        check_room(services, context, call)
     recurrent = services.runner.model.recurrent
     if not is_long(call):
         return _read(call, length, services.model_info, use, recurrent)
@@ -151,15 +152,6 @@ def _read(
     if recurrent and request.plain < len(request.inputs):
         check_order(request, length, model)
     return request, pack_runs(call.logit_mask, model.vocabulary_size) if call.logit_mask else None
-
-
-def _check_room(services: Services, context: LiveContext, call: calls.Forward) -> None:
-    """Where positions repeat, the pool alone bounds how many tokens there are. Raises PageError."""
-    store, tokens = services.store, len(call.pending) + len(call.tokens)
-    if call.reserve:
-        store.working.require_capacity(context.id, store.working.lacking(context.id, tokens))
-    else:
-        store.working.rows(context.id, tokens)
 
 
 def _may_go_on(call: calls.Forward, matchers: Sequence[Matcher]) -> bool:
@@ -223,16 +215,16 @@ async def _run(
 
     Answers the results, without those of drafts, and how many of the inputs were computed.
     """
-    with _undone_by_errors(services, context, commits=call.commit):
+    with undone_by_errors(services, context, commits=call.commit):
         counted = count_in(services.store, context, request)
         if counted and services.runner.model.recurrent:
             recurrence = services.runner.model.network.recurrence
             recurrence.seek(context.id, services.store.sequence_length(context.id))
-        attached, key = (0, None) if counted else await _match_prefix(services, context, call, request)
+        attached, key = (0, None) if counted else await match_prefix(services, context, call, request)
         inputs = request.inputs[counted + attached :]
         if not inputs:
             return [], 0
-        await _reserve(services, context, len(inputs) if call.reserve else 0)
+        await reserve_pages(services, context, len(inputs) if call.reserve else 0)
         shifted, window = [_shift(read, request.own_start - counted - attached) for read in reads], None
         if drafted is not None and drafted.count:
             window = drafted.window
@@ -240,7 +232,7 @@ async def _run(
         if continuation is not None and key is not None:
             continuation.trim(0)  # others may wait for these pages
         if continuation is not None and not continuation.asked:
-            continuation.trim(_room_on_page(services.store, context.id, len(inputs)))
+            continuation.trim(room_on_page(services.store, context.id, len(inputs)))
         services.store.working.rows(context.id, len(inputs))  # raises KvCapacityError before anything is computed
         recurrent, committed = services.runner.model.recurrent, services.store.contexts[context.id].committed
         before = services.runner.model.network.state(context.id) if recurrent else None
@@ -260,72 +252,6 @@ async def _run(
         if drafted is not None:
             results[drafted.slot] = drafted.drawn(results, len(reads))
         return results[: len(reads)], len(request.inputs) - attached
-
-
-async def _match_prefix(
-    services: Services, context: LiveContext, call: calls.Forward, request: ForwardRequest
-) -> tuple[int, bytes | None]:
-    """Attach cached pages, also those that another pass computes now; how many inputs they cover, and the key of the
-    first page to compute (K5, K6)."""
-    limit = request.plain
-    if call.slots:
-        limit = min(limit, request.own_start + min([slot.index for slot in call.slots]))
-    if not limit or not call.reserve:
-        return 0, None
-    store, attached = services.store, 0
-
-    def runs(other: int) -> bool:
-        return other in store.contexts and store.contexts[other].usable
-
-    while True:
-        left = request.inputs[attached : request.plain]
-        attached += attach_pages(services, context.id, left, limit - attached)
-        wanted = request.inputs[attached:limit]
-        key = store.working.next_key(context.id, wanted) if is_shared_soon(services, wanted) else None
-        if not await services.inflight_prefixes.wait(key, wanted, runs):
-            return attached, key
-        await services.queue.restore(context, computes=True)
-
-
-def _room_on_page(store: PageStore, context: int, inputs: int) -> int:
-    """For how many steps behind `inputs` of a pass there is room on the last page."""
-    counters = store.contexts[context].counters()
-    return counters.working * store.page_size - counters.working_tokens - inputs
-
-
-@contextmanager
-def _undone_by_errors(services: Services, context: LiveContext, *, commits: bool) -> Generator[None]:
-    """On any error inside, pages and what recurrent layers remember are as they were."""
-    store, model = services.store, services.runner.model
-    mark = store.undoer.mark(context.id)
-    state = model.network.state(context.id) if model.recurrent else None
-    try:
-        yield
-    except BaseException:
-        try:
-            if context.released and commits and store.contexts[context.id].usable:
-                # Computed pages are shared with others, who may wait for them (K5).
-                store.working.commit_full(context.id)
-        finally:
-            services.queue.rollback(context, mark)
-            if model.recurrent:
-                model.network.set_state(context.id, state if store.contexts[context.id].usable else None)
-        raise
-
-
-async def _reserve(services: Services, context: LiveContext, tokens: int) -> None:
-    """Take the pages that so many more tokens need, and those of what recurrent layers remember of all."""
-    store, number = services.store, context.id
-    lacking = store.working.lacking(number, tokens) if tokens else 0
-
-    def take() -> None:
-        if store.states.pages_each:
-            store.states.take_pages(number)
-        store.working.reserve(number, lacking)
-
-    pages = lacking + (store.states.lacking_pages(number) if store.states.pages_each else 0)
-    if pages:
-        await services.queue.take(context, pages, take)
 
 
 def _with_drafts(

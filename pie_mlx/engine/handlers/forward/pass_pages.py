@@ -1,0 +1,86 @@
+"""The pages of a pass: attached from the prefix cache, reserved, and as they were after an error."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from pie_mlx import calls
+from pie_mlx.engine.handlers.forward.checkpointing import attach_pages, is_shared_soon
+from pie_mlx.engine.handlers.forward.forward_request import ForwardRequest
+from pie_mlx.engine.kv import PageStore
+from pie_mlx.engine.scheduler.live_context import LiveContext
+from pie_mlx.engine.services import Services
+
+
+def check_room(services: Services, context: LiveContext, call: calls.Forward) -> None:
+    """Where positions repeat, the pool alone bounds how many tokens there are. Raises PageError."""
+    store, tokens = services.store, len(call.pending) + len(call.tokens)
+    if call.reserve:
+        store.working.require_capacity(context.id, store.working.lacking(context.id, tokens))
+    else:
+        store.working.rows(context.id, tokens)
+
+
+async def match_prefix(
+    services: Services, context: LiveContext, call: calls.Forward, request: ForwardRequest
+) -> tuple[int, bytes | None]:
+    """Attach cached pages, also those that another pass computes now; how many inputs they cover, and the key of the
+    first page to compute (K5, K6)."""
+    limit = request.plain
+    if call.slots:
+        limit = min(limit, request.own_start + min([slot.index for slot in call.slots]))
+    if not limit or not call.reserve:
+        return 0, None
+    store, attached = services.store, 0
+
+    def runs(other: int) -> bool:
+        return other in store.contexts and store.contexts[other].usable
+
+    while True:
+        left = request.inputs[attached : request.plain]
+        attached += attach_pages(services, context.id, left, limit - attached)
+        wanted = request.inputs[attached:limit]
+        key = store.working.next_key(context.id, wanted) if is_shared_soon(services, wanted) else None
+        if not await services.inflight_prefixes.wait(key, wanted, runs):
+            return attached, key
+        await services.queue.restore(context, computes=True)
+
+
+def room_on_page(store: PageStore, context: int, inputs: int) -> int:
+    """For how many steps behind `inputs` of a pass there is room on the last page."""
+    counters = store.contexts[context].counters()
+    return counters.working * store.page_size - counters.working_tokens - inputs
+
+
+@contextmanager
+def undone_by_errors(services: Services, context: LiveContext, *, commits: bool) -> Generator[None]:
+    """On any error inside, pages and what recurrent layers remember are as they were."""
+    store, model = services.store, services.runner.model
+    mark = store.undoer.mark(context.id)
+    state = model.network.state(context.id) if model.recurrent else None
+    try:
+        yield
+    except BaseException:
+        try:
+            if context.released and commits and store.contexts[context.id].usable:
+                # Computed pages are shared with others, who may wait for them (K5).
+                store.working.commit_full(context.id)
+        finally:
+            services.queue.rollback(context, mark)
+            if model.recurrent:
+                model.network.set_state(context.id, state if store.contexts[context.id].usable else None)
+        raise
+
+
+async def reserve_pages(services: Services, context: LiveContext, tokens: int) -> None:
+    """Take the pages that so many more tokens need, and those of what recurrent layers remember of all."""
+    store, number = services.store, context.id
+    lacking = store.working.lacking(number, tokens) if tokens else 0
+
+    def take() -> None:
+        if store.states.pages_each:
+            store.states.take_pages(number)
+        store.working.reserve(number, lacking)
+
+    pages = lacking + (store.states.lacking_pages(number) if store.states.pages_each else 0)
+    if pages:
+        await services.queue.take(context, pages, take)
