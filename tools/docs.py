@@ -69,8 +69,8 @@ def architecture_lines() -> Iterator[str]:
     yield "to rounding (`python -m benchmarks.architectures`). Any other architecture of mlx-lm is compared when it is"
     yield "loaded, and refused if it differs. `pie model show NAME` says the same about a model.\n"
     yield "Recurrent layers remember all tokens of a context in a state, which is in no page"
-    yield "([P16](semantics.md#p16)). The engine keeps it after the last full page of a prompt of 64 tokens or more,"
-    yield "where two prompts part, and where contexts are suspended or saved; what lies after it is computed again."
+    yield "([how it is kept](semantics.md#p16)). The engine keeps it after the last full page of a prompt of 64 tokens"
+    yield "or more, where two prompts part, and where contexts are suspended or saved; later tokens are computed again."
     yield "The state of a context costs as many pages as it has bytes. Masks that hide something and positions that"
     yield "change the order are refused on models with such layers.\n"
     yield from (f"- *{tier}*: {meaning}" for tier, meaning in TIERS.items() if tier in known.values())

@@ -26,6 +26,7 @@ from tests.engine.model.runner.test_pipeline import (
 )
 from tests.engine.model.runner.test_sampling import *
 from tests.engine.paging.spill.test_spill import (
+    damaged,
     free_disk,
     small,
     test_a_reclaimed_snapshot_is_read_back,

@@ -15,6 +15,8 @@ from pie_mlx.server.session.outbox import CHUNK_BYTES
 
 async def hang_up(writer):
     """Close a connection whatever the other side does, and leave nothing of it to the garbage collector."""
+    if writer.transport.get_write_buffer_size():
+        writer.transport.abort()  # a close waits until the other side has read it all, which may never be
     writer.close()
     with suppress(ConnectionError):
         await writer.wait_closed()

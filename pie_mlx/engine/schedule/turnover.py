@@ -41,8 +41,8 @@ def residency_rows(limits: Limits, waited_ticks: float = math.inf) -> float:
 def patience_ticks(limits: Limits) -> float:
     """After how many ticks of waiting a stay is the shortest there is.
 
-    Moving stops the whole device. Whoever comes at any moment waits for that in proportion to how often it happens and,
-    once more, to how long it takes. So turnovers that take twice as long are four times as rare.
+    Moving stops the whole device. A context that comes at any moment waits for that in proportion to how often it
+    happens and, once more, to how long it takes. So turnovers that take twice as long are four times as rare.
     """
     stretch = (limits.turnover_seconds / _PATIENCE_SECONDS) ** 2
     return min(stretch, LONGEST_STRETCH) * limits.aging_window_ticks

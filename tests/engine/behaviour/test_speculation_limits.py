@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 
 from pie_mlx.calls import Forward, SampledTokens, Slot, Speculation
-from pie_mlx.engine.model.networks import tiers
-from pie_mlx.engine.model.networks.tier import RECURRENT
 from pie_mlx.errors import InvalidArgumentError, InvalidTypeError, SpeculationError, TokenBudgetError
 from pie_mlx.sdk import Context, Sampler, sync
 from tests.engine.behaviour.test_speculation import GREEDY, PAGE, Guessing, Scripted, generated
@@ -120,10 +118,9 @@ async def test_drafts_need_one_sampler_behind_plain_input(engine: Running, chang
 
 
 async def test_a_model_that_cannot_take_tokens_back_refuses(
-    tiny_model_directory: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+    tiny_model_directory: Callable[[str], Path],
 ) -> None:
-    monkeypatch.setitem(tiers.OVERRIDES, "qwen3_next", RECURRENT)
-    with running(model=str(tiny_model_directory("qwen3_next"))) as recurrent:
+    with running(model=str(tiny_model_directory("baichuan_m1"))) as recurrent:
         with pytest.raises(InvalidArgumentError, match="are part of others"):
             await generated(recurrent, [5, 6, 7], {}, system_speculation=True)
         assert len((await generated(recurrent, [5, 6, 7], {"max_tokens": 3})).tokens) == 3

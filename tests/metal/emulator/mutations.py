@@ -96,6 +96,7 @@ WITNESSES = (
     AttentionCase(key_size=80, value_size=80, rows=3, masked=True, lengths=(2, 37, 70)),
     AttentionCase(key_size=80, value_size=96, window=20, page_size=8, lengths=(1, 37, 80)),
     AttentionCase(lengths=(600, 1, 514), heads=1),
+    AttentionCase(latent=True, key_size=24, value_size=16, heads=1, group=4, lengths=(1, 37, 80)),
     AttentionCase(lengths=(1100, 20), window=530, heads=1, group=5, rows=2),
 )
 PREFILL_WITNESSES = (

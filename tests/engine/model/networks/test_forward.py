@@ -119,7 +119,7 @@ def test_a_pass_behind_other_tokens_than_the_state_is_of_is_no_pass(
     context = driver.context()
     driver.run([Work(context, TOKENS)])
     del context.tokens[-1:]
-    with pytest.raises(RuntimeError, match="behind 8 tokens needs their state, there is one of 9 tokens"):
+    with pytest.raises(RuntimeError, match="after 8 tokens needs their state, there is one of 9 tokens"):
         driver.run([Work(context, [4])])
 
 

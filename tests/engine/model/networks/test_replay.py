@@ -88,7 +88,7 @@ def test_a_state_that_was_not_reached_is_not_gone_on_from(driver: Driver) -> Non
     with pytest.raises(RuntimeError, match="no state behind 7 tokens"):
         driver.take_back(context, 2)
     context.tokens += [1, 2, 3]
-    with pytest.raises(RuntimeError, match="behind 9 tokens, and a step begins behind 10"):
+    with pytest.raises(RuntimeError, match="after 10 tokens needs their state, there is one of 9 tokens"):
         driver.run([Work(context, [4])])
 
 

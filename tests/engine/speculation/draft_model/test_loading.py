@@ -7,8 +7,6 @@ import pytest
 
 from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.loading.load import load_model
-from pie_mlx.engine.model.networks import tiers
-from pie_mlx.engine.model.networks.tier import RECURRENT
 from pie_mlx.engine.speculation.draft_model.loading import allocate_pair, load_draft_model
 from pie_mlx.errors import ModelLoadError, ModelNotFoundError, OutOfPagesError
 from tests.engine.running import running
@@ -32,10 +30,9 @@ def test_another_vocabulary_is_refused(target: LoadedModel, tiny_model_directory
 
 
 def test_no_draft_model_guesses_for_layers_that_cannot_take_tokens_back(
-    tiny_model_directory: Directories, monkeypatch: pytest.MonkeyPatch
+    tiny_model_directory: Directories,
 ) -> None:
-    monkeypatch.setitem(tiers.OVERRIDES, "qwen3_next", RECURRENT)
-    recurrent = load_model(str(tiny_model_directory("qwen3_next")), name="big")
+    recurrent = load_model(str(tiny_model_directory("baichuan_m1")), name="big")
     with pytest.raises(ModelLoadError, match="big: no draft model can guess for it"):
         load(str(tiny_model_directory("lfm2")), recurrent)
 
