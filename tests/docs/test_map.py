@@ -59,7 +59,9 @@ def requests(trace: FileTrace, home: Path) -> None:
 
 async def starts(trace: FileTrace) -> None:
     for trace.recording in (False, True):
-        async with Engine("pie-tiny", total_pages=64, on_event=lambda event: None):
+        async with Engine("pie-tiny", total_pages=64, on_event=lambda event: None) as engine:
+            for _ in range(4):  # turns of the engine's loop, in which the first tick finds nothing to do
+                await engine.consult(lambda services: None)
             trace.recording = False
 
 
