@@ -110,12 +110,9 @@ def _cap_on_pages(model: Any, _: CacheSet) -> None:
 
 
 class _FromZero(PagedCache):
-    """A cache that tells the model no offset."""
+    """A cache whose offset is always 0 for the model."""
 
-    @property
-    def offset(self) -> int:
-        """0."""
-        return 0
+    tells_offset = False
 
 
 _ADAPTATIONS: Mapping[str, Callable[[Any, CacheSet], None]] = {

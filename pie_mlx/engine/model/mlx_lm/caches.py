@@ -91,6 +91,9 @@ UNBOUND = cast("Binding", Unbound())
 class PagedCache:
     """The cache of one attention layer, bound to one forward pass at a time."""
 
+    tells_offset = True
+    """Whether models may see where a pass begins."""
+
     def __init__(self, layer: int, window: int | None) -> None:
         self.layer, self.window = layer, window
         self.binding = UNBOUND
@@ -124,7 +127,9 @@ class CacheSet:
         """Binds every attention layer to one forward pass. UNBOUND releases the arrays of the last one."""
         offset = 0 if binding is UNBOUND else binding.offset
         for cache in self.paged:
-            cache.binding, cache.offset = binding, offset
+            cache.binding = binding
+            if cache.tells_offset:
+                cache.offset = offset
 
 
 def paged_caches(originals: Sequence[Any]) -> CacheSet:
