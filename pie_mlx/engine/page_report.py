@@ -76,19 +76,19 @@ class PageReport:
         return counts
 
     def _counted(self) -> PageCounts:
-        usage = self._store.usage()
+        sharing = share_out(self._store.contexts)
+        usage = self._store.usage(sharing)
         held = [context for context in self._store.contexts if context.number in self._process_of]
         families: dict[str, list[Context]] = {}
         for context in held:
             families.setdefault(self._process_of[context.number], []).append(context)
         processes = count_pages(families)
         contexts = count_pages({context.number: [context] for context in held})
-        effective = share_out(self._store.contexts).effective
         return PageCounts(
-            PageUsage(usage.capacity, usage.used, min(usage.shared, usage.used), usage.cached, usage.withheld),
+            PageUsage(usage.capacity, usage.used, usage.shared, usage.cached, usage.withheld),
             {name: ProcessPages(name, count.own, count.shared) for name, count in processes.items()},
             {
-                number: ContextPages(number, count.own, count.shared, round(effective.get(number, 0.0), 3))
+                number: ContextPages(number, count.own, count.shared, round(sharing.effective.get(number, 0.0), 3))
                 for number, count in contexts.items()
             },
         )

@@ -22,7 +22,7 @@ THREADS = 4
 @dataclass(slots=True, eq=False)
 class LoopDebt:
     """What a process, or all processes of a user, used beyond their share. `others_compute` tells whether a pass of
-    anybody else is under way."""
+    another is under way."""
 
     others_compute: Callable[[], bool]
     clock: Callable[[], float] = time.monotonic

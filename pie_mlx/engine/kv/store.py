@@ -4,7 +4,7 @@ from typing import Any
 
 from pie_mlx.engine.kv.contexts.context import ContextTable
 from pie_mlx.engine.kv.contexts.fills import adapters_in_use, image_of
-from pie_mlx.engine.kv.contexts.holdings import Holdings, picture, share_out
+from pie_mlx.engine.kv.contexts.holdings import Holdings, Sharing, picture, share_out
 from pie_mlx.engine.kv.contexts.rollback import Undoer
 from pie_mlx.engine.kv.contexts.states import ContextStates
 from pie_mlx.engine.kv.contexts.suspension import Suspender
@@ -130,16 +130,16 @@ class PageStore:
         pool = self.pool
         return pool.capacity - pool.free_pages - pool.cached.pages - pool.snapshot_only.pages - self.withheld.count
 
-    def usage(self) -> PoolUsage:
-        """Pages by state. Counts the shared ones, which walks all contexts."""
-        pool = self.pool
+    def usage(self, sharing: Sharing | None = None) -> PoolUsage:
+        """Pages by state. Pass `sharing` if known: it walks all contexts."""
+        pool, sharing = self.pool, sharing or share_out(self.contexts)
         return PoolUsage(
             pool.capacity,
             pool.free_pages,
             pool.cached.pages,
             pool.snapshot_only.pages,
             self.used_pages,
-            share_out(self.contexts).shared_pages,
+            sharing.shared_pages,
             self.withheld.count,
         )
 

@@ -40,7 +40,7 @@ def shared_out(limits: Limits, users: Iterable[str], batch_line: tuple[float, fl
     """The limits of a batch of contexts of these `users`: the one with the fewest gets its share of the time.
 
     `batch_line` is what a batch takes, as measured: so many seconds, and so many more for each context. With U users, a
-    batch takes at most U times as long as one of the fewest contexts alone, and everybody has as many rows as those.
+    batch takes at most U times as long as one of the fewest contexts alone, and no user has more rows than that allows.
     """
     counts = sorted(Counter(users).values())
     if len(counts) < 2 or batch_line is None:

@@ -4,6 +4,9 @@ from dataclasses import dataclass, fields
 
 from pie_mlx.engine.model.networks.tier import TIERS, Layout
 
+_WITHIN_OTHERS = "has recurrent layers that are part of others, which see whole rows"
+_GATHERED = "computes with keys and values as arrays, which are gathered for rows of one length"
+
 
 @dataclass(frozen=True, slots=True)
 class Promises:
@@ -27,23 +30,7 @@ class Promises:
 
 def promises(tier: str, *, recurrent: bool) -> Promises:
     """What the engine does for a model on the tier of this name, which may have recurrent layers."""
-    return Promises(
-        draft=_within_others(tier) if recurrent else "",
-        ragged=_ragged(tier),
-    )
-
-
-def _within_others(tier: str) -> str:
     known = TIERS.get(tier)
     if known is None or known.layout is Layout.TOKENS:
-        return ""
-    return "has recurrent layers that are part of others, which see whole rows"
-
-
-def _ragged(tier: str) -> str:
-    known = TIERS.get(tier)
-    if known is None or known.layout is Layout.TOKENS:
-        return ""
-    if known.paged:
-        return _within_others(tier)
-    return "computes with keys and values as arrays, which are gathered for rows of one length"
+        return Promises()
+    return Promises(draft=_WITHIN_OTHERS if recurrent else "", ragged=_WITHIN_OTHERS if known.paged else _GATHERED)
