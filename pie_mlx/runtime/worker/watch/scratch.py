@@ -5,6 +5,7 @@ import os
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from pie_mlx.errors import ProcessError
 from pie_mlx.runtime.file_tree import Quota, Usage, measure
@@ -17,6 +18,9 @@ LOOK_SECONDS = 2.0
 """Time between checks, unless the disk fills quickly."""
 TOLERANCE = 1.25
 """Open files may grow past the limit; a program ends beyond this multiple of it."""
+LOOKS, PAUSE_SECONDS = 3, 0.05
+"""Looks at files that cannot be measured before their program ends. A worker that was just forked still has the socket
+of the fork server, through which descriptors for other workers may be on their way."""
 _FALL, _LEAST_FALL_BYTES = 0.25, 64 << 20
 """A drop in free space, as part of the limit and in bytes, that triggers a check at once."""
 
@@ -24,10 +28,15 @@ _FALL, _LEAST_FALL_BYTES = 0.25, 64 << 20
 class ScratchWatch:
     """Checks the directories of running programs. Blocks: call `look` on one thread at a time, not on the loop's."""
 
-    def __init__(self, limit_bytes: int, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        limit_bytes: int,
+        clock: Callable[[], float] = time.monotonic,
+        pause: Callable[[], None] = partial(time.sleep, PAUSE_SECONDS),  # noqa: B008 - it has no state
+    ) -> None:
         self._limit_bytes = limit_bytes
         self._quota = scratch_quota(round(limit_bytes * TOLERANCE))
-        self._clock = clock
+        self._clock, self._pause = clock, pause
         self._looked_seconds = clock()
         self._free_bytes = 0
 
@@ -57,13 +66,22 @@ class ScratchWatch:
         return True
 
     def _verdict(self, workspace: str, users: Sequence[WorkerExecutor]) -> ProcessError | None:
+        usage = self._usage(workspace, users)
+        for _ in range(LOOKS - 1):
+            if not usage.hidden:
+                break
+            self._pause()
+            usage = self._usage(workspace, users)
+        return None if self._quota.holds(usage) else _exceeded(usage, self._quota, self._limit_bytes)
+
+    def _usage(self, workspace: str, users: Sequence[WorkerExecutor]) -> Usage:
         usage = Usage()
         with contextlib.suppress(OSError):  # this process has no descriptors left: try again next time
             usage = measure(workspace, self._quota)
             for user in users:
                 for pid in family(user.process_id) if user.process_id is not None else ():
                     usage += deleted_files(pid, workspace)
-        return None if self._quota.holds(usage) else _exceeded(usage, self._quota, self._limit_bytes)
+        return usage
 
 
 def _exceeded(usage: Usage, quota: Quota, limit_bytes: int) -> ProcessError:

@@ -7,7 +7,7 @@ import pytest
 
 from pie_mlx.runtime.file_tree import Usage
 from pie_mlx.runtime.worker.watch import scratch
-from pie_mlx.runtime.worker.watch.scratch import LOOK_SECONDS, ScratchWatch
+from pie_mlx.runtime.worker.watch.scratch import LOOK_SECONDS, LOOKS, ScratchWatch
 
 LIMIT_BYTES = 1 << 20
 FALL_BYTES = 64 << 20
@@ -19,6 +19,7 @@ class Disk:
     def __init__(self, monkeypatch):
         self.seconds, self.free_bytes, self.looks = 0.0, 1 << 40, []
         self.usage = Usage()
+        self.pause = lambda: None
         monkeypatch.setattr(os, "statvfs", lambda directory: SimpleNamespace(f_bfree=self.free_bytes, f_frsize=1))
         monkeypatch.setattr(scratch, "measure", self.measure)
 
@@ -34,7 +35,7 @@ def disk(monkeypatch):
 
 @pytest.fixture
 def watch(disk):
-    made = ScratchWatch(LIMIT_BYTES, lambda: disk.seconds)
+    made = ScratchWatch(LIMIT_BYTES, lambda: disk.seconds, lambda: disk.pause())
     disk.seconds = LOOK_SECONDS
     return made
 
@@ -106,3 +107,22 @@ def test_an_engine_without_descriptors_ends_nobody(disk, watch, monkeypatch):
 
     monkeypatch.setattr(scratch, "measure", fail)
     assert watch.look([executor("/w/a")]) == {}
+
+
+def test_what_is_out_of_sight_for_a_moment_ends_no_program(disk, watch):
+    """As descriptors for other workers are, on the socket that a forked worker is about to close."""
+    disk.usage = Usage(hidden=True)
+    disk.pause = lambda: setattr(disk, "usage", Usage(size_bytes=1))
+    assert watch.look([executor("/w/a")]) == {}
+
+
+def test_what_stays_out_of_sight_ends_its_program(disk, watch):
+    disk.usage, program = Usage(hidden=True), executor("/w/a")
+    assert "cannot be measured" in str(watch.look([program])[program])
+    assert len(disk.looks) == LOOKS
+
+
+def test_what_comes_into_sight_is_measured(disk, watch):
+    disk.usage, program = Usage(hidden=True), executor("/w/a")
+    disk.pause = lambda: setattr(disk, "usage", Usage(size_bytes=2 * LIMIT_BYTES))
+    assert "exceeded" in str(watch.look([program])[program])
