@@ -21,8 +21,8 @@ from msgspec.structs import replace
 
 from benchmarks.market_rivals import rivals
 from pie_mlx.engine.market import clearing_price
-from pie_mlx.engine.schedule import POLICIES, Limits, policy
-from pie_mlx.engine.schedule.simulation import (
+from pie_mlx.engine.policies import POLICIES, Limits, policy
+from pie_mlx.engine.policies.simulation import (
     AccountRecord,
     Action,
     AutoBidder,

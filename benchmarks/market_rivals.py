@@ -7,13 +7,13 @@ import math
 from collections.abc import Callable
 from typing import final
 
-from pie_mlx.engine.schedule.base import Rank
-from pie_mlx.engine.schedule.plan import Plan
-from pie_mlx.engine.schedule.planner import make_plan
-from pie_mlx.engine.schedule.reason import Reason, ReasonKind
-from pie_mlx.engine.schedule.simulation import Simulator
-from pie_mlx.engine.schedule.victims import has_pages
-from pie_mlx.engine.schedule.view import ContextView, View
+from pie_mlx.engine.policies.base import Rank
+from pie_mlx.engine.policies.plan import Plan
+from pie_mlx.engine.policies.planner import make_plan
+from pie_mlx.engine.policies.reason import Reason, ReasonKind
+from pie_mlx.engine.policies.simulation import Simulator
+from pie_mlx.engine.policies.victims import has_pages
+from pie_mlx.engine.policies.view import ContextView, View
 
 FIRST_QUANTUM_TOKENS = 32
 

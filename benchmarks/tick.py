@@ -19,7 +19,7 @@ from pie_mlx.engine.model.loading.load import null_model
 from pie_mlx.engine.model.runner.batch import LogitsRequest, Outcome, WorkResult
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.paging.page_io import PageIO
-from pie_mlx.engine.schedule import POLICIES, Limits, Plan, View, policy
+from pie_mlx.engine.policies import POLICIES, Limits, Plan, View, policy
 from pie_mlx.engine.scheduler.forward_task import ForwardTask
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.scheduler.restoring import Restorer

@@ -12,7 +12,7 @@ from pie_mlx.config.schema import KEYS, Key
 from pie_mlx.config.values import rule
 from pie_mlx.engine.model.networks.promises import Promises
 from pie_mlx.engine.model.networks.tiers import REFUSED, promised, verified
-from pie_mlx.engine.schedule import Reason, ReasonKind
+from pie_mlx.engine.policies import Reason, ReasonKind
 from tools.sdk_reference import blocking_lines, sdk_lines
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"

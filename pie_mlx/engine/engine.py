@@ -20,7 +20,7 @@ from pie_mlx.engine.hosting.ports import Ports
 from pie_mlx.engine.hosting.process import Process
 from pie_mlx.engine.hosting.session import SessionPort
 from pie_mlx.engine.market import endowment_credits
-from pie_mlx.engine.schedule import AdmissionTerms
+from pie_mlx.engine.policies import AdmissionTerms
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.engine.start import start_services

@@ -21,8 +21,8 @@ from pie_mlx.engine.model.runner.warm_up import warm_up
 from pie_mlx.engine.page_report import PageReport
 from pie_mlx.engine.paging.archive import SnapshotArchive, signature_of
 from pie_mlx.engine.paging.spill import Spill, open_spill
+from pie_mlx.engine.policies import Limits, policy
 from pie_mlx.engine.pressure import MemoryKeeper, memory_reader
-from pie_mlx.engine.schedule import Limits, policy
 from pie_mlx.engine.scheduler.queue import SchedulerQueue
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings

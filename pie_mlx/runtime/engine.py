@@ -14,7 +14,7 @@ from typing import Any, Self, TypeVar, get_args
 from pie_mlx.engine.engine import EngineCore
 from pie_mlx.engine.hosting.host import ProcessHost
 from pie_mlx.engine.hosting.ports import HttpPort
-from pie_mlx.engine.schedule import AdmissionTerms
+from pie_mlx.engine.policies import AdmissionTerms
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import EngineStoppedError, InvalidArgumentError

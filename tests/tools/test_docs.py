@@ -1,6 +1,6 @@
 import pytest
 
-from pie_mlx.engine.schedule import ReasonKind
+from pie_mlx.engine.policies import ReasonKind
 from tools.docs import FOLDER, WAITS, architecture_lines, pages
 
 

@@ -11,7 +11,7 @@ from pie_mlx.engine.model.runner.batch import LogitsRequest
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.paging.page_io import PageIO
 from pie_mlx.engine.paging.spill import Spill
-from pie_mlx.engine.schedule import Limits, Policy, Reason
+from pie_mlx.engine.policies import Limits, Policy, Reason
 from pie_mlx.engine.scheduler.forward_task import Completion, ForwardTask, FurtherSteps
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.scheduler.restoring import Restorer

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from pie_mlx.engine.kv import Restore
 from pie_mlx.engine.market import Receipt, Settlement
-from pie_mlx.engine.schedule import Plan, Reason, Suspension
+from pie_mlx.engine.policies import Plan, Reason, Suspension
 from pie_mlx.events import (
     AccountMovement,
     ContextRestored,

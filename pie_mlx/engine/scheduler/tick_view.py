@@ -9,7 +9,7 @@ from pie_mlx.engine.kv import Holdings, share_out
 from pie_mlx.engine.market.accounting import Accounting
 from pie_mlx.engine.market.settlement import Holding
 from pie_mlx.engine.model.memory import BatchSize, Transients
-from pie_mlx.engine.schedule import (
+from pie_mlx.engine.policies import (
     ContextView,
     Limits,
     PassView,
@@ -21,8 +21,8 @@ from pie_mlx.engine.schedule import (
     View,
     Wait,
 )
-from pie_mlx.engine.schedule.batching import all_fit
-from pie_mlx.engine.schedule.turnover import GROWTH_TICKS
+from pie_mlx.engine.policies.batching import all_fit
+from pie_mlx.engine.policies.turnover import GROWTH_TICKS
 from pie_mlx.engine.scheduler.forward_task import ForwardTask
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.scheduler.tick_state import ATOMIC_TOKENS, TickState

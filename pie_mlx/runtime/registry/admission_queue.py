@@ -6,7 +6,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 
-from pie_mlx.engine.schedule import Admission, AdmissionTerms, check_claim, end_launch, request_launch
+from pie_mlx.engine.policies import Admission, AdmissionTerms, check_claim, end_launch, request_launch
 from pie_mlx.errors import ProcessCancelledError
 from pie_mlx.runtime.registry.record import ProcessRecord
 

@@ -18,7 +18,7 @@ from pie_mlx.engine.inspection import context_statuses
 from pie_mlx.engine.kv import PageStore, WorkingToken
 from pie_mlx.engine.market import imbalance_credits
 from pie_mlx.engine.paging.page_io import PageIO
-from pie_mlx.engine.schedule import ReasonKind
+from pie_mlx.engine.policies import ReasonKind
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.scheduler.restoring import Restorer
 from pie_mlx.engine.scheduler.tick_reports import TickReports

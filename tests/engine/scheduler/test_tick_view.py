@@ -2,7 +2,7 @@
 
 import asyncio
 
-from pie_mlx.engine.schedule import Limits
+from pie_mlx.engine.policies import Limits
 from pie_mlx.engine.scheduler.restoring import Restorer
 from pie_mlx.engine.scheduler.tick_state import TickState
 from pie_mlx.engine.scheduler.tick_view import tick_view

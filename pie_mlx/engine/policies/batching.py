@@ -1,0 +1,113 @@
+"""Which tokens go into the batch, how long pieces of prompts may be beside programs that decode, and how many rows one
+user has beside others: rule Q8."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
+
+from msgspec.structs import replace
+
+from pie_mlx.engine.policies.base import Order
+from pie_mlx.engine.policies.plan import Chunk, Wait
+from pie_mlx.engine.policies.reason import Reason, ReasonKind
+from pie_mlx.engine.policies.view import ContextView, Limits, PassView
+
+SHORTEST_PIECES = 32
+"""Tokens of all pieces in a batch at least: shorter ones would read the weights again for next to nothing."""
+
+
+def paced(limits: Limits, passes: Sequence[PassView], prefill_tokens_per_second: float | None) -> Limits:
+    """The limits of a batch of `passes`: decoding waits for pieces of prompts `decode_stall_seconds` at most.
+
+    The pieces of all prompts together are cut to what is computed in that time, as measured. Until that is known, and
+    while no context decodes, the limits stay as they are.
+    """
+    if prefill_tokens_per_second is None or limits.decode_stall_seconds is None:
+        return limits
+    decoded = [item.tokens for item in passes if item.atomic]
+    if not 0 < len(decoded) < len(passes):
+        return limits
+    together = max(SHORTEST_PIECES, int(prefill_tokens_per_second * limits.decode_stall_seconds))
+    return replace(
+        limits,
+        max_batch_tokens=min(limits.max_batch_tokens, sum(decoded) + together),
+        prefill_chunk_tokens=min(limits.prefill_chunk_tokens, together),
+    )
+
+
+def shared_out(limits: Limits, users: Iterable[str], batch_line: tuple[float, float] | None) -> Limits:
+    """The limits of a batch of contexts of these `users`: the one with the fewest gets its share of the time.
+
+    `batch_line` is what a batch takes, as measured: so many seconds, and so many more for each context. With U users, a
+    batch takes at most U times as long as one of the fewest contexts alone, and no user has more rows than that allows.
+    """
+    counts = sorted(Counter(users).values())
+    if len(counts) < 2 or batch_line is None:
+        return limits
+    fixed, each = batch_line
+    most = math.inf if each <= 0 else ((len(counts) - 1) * fixed / each) + len(counts) * counts[0]
+    rows = counts[-1]
+    while rows > counts[0] and sum(min(count, rows) for count in counts) > most:
+        rows -= 1
+    return limits if rows == counts[-1] else replace(limits, max_user_contexts=rows)
+
+
+def fill_batch(
+    passes: Sequence[PassView], contexts: dict[int, ContextView], order: Order, limits: Limits
+) -> tuple[tuple[Chunk, ...], tuple[Wait, ...]]:
+    """The rows of this tick, and the passes that got none.
+
+    Slots and tokens go out in rank order. The head has its whole chunk. What atomic passes need is set aside before
+    long inputs of a higher rank take the rest, so that they stall no decoding context. Long inputs that nothing is left
+    for wait: one after the other they end sooner than all together by a few tokens each. A view without `contexts` says
+    that all passes fit.
+    """
+    if not contexts or all_fit(passes, limits):
+        return _in_order([Chunk(item.context, _most_tokens(item, limits)) for item in passes]), ()
+    ranked = sorted(passes, key=lambda item: order.batch_rank(contexts[item.context]))
+    chunks, waits = _choose(ranked, contexts, limits)
+    return _in_order(chunks), tuple(waits)
+
+
+def all_fit(passes: Sequence[PassView], limits: Limits) -> bool:
+    """Whether one batch has room for all of them, so that no pass needs a rank."""
+    if len(passes) > min(limits.max_batch_contexts, limits.max_user_contexts):
+        return False
+    return sum([_most_tokens(item, limits) for item in passes]) <= limits.max_batch_tokens
+
+
+def _in_order(chunks: list[Chunk]) -> tuple[Chunk, ...]:
+    return tuple(sorted(chunks, key=attrgetter("context")))
+
+
+def _choose(ranked: list[PassView], contexts: dict[int, ContextView], limits: Limits) -> tuple[list[Chunk], list[Wait]]:
+    chunks: list[Chunk] = []
+    waits: list[Wait] = []
+    rows_of: Counter[str] = Counter()
+    left = limits.max_batch_tokens
+    set_aside = sum(item.tokens for item in ranked if item.atomic)
+    for item in ranked:
+        set_aside -= item.tokens if item.atomic else 0
+        room = left if item.atomic or not chunks else left - set_aside
+        tokens = item.tokens if item.atomic else min(_most_tokens(item, limits), room)
+        user = contexts[item.context].user
+        if len(chunks) == limits.max_batch_contexts:
+            waits.append(_wait(contexts[item.context], ReasonKind.BATCH_CONTEXTS))
+        elif rows_of[user] == limits.max_user_contexts:
+            waits.append(_wait(contexts[item.context], ReasonKind.USER_SHARE))
+        elif chunks and not 0 < tokens <= room:
+            waits.append(_wait(contexts[item.context], ReasonKind.BATCH_TOKENS))
+        else:
+            chunks.append(Chunk(item.context, tokens))
+            rows_of[user] += 1
+            left -= tokens
+    return chunks, waits
+
+
+def _most_tokens(item: PassView, limits: Limits) -> int:
+    return item.tokens if item.atomic else min(item.tokens, limits.prefill_chunk_tokens, limits.max_batch_tokens)
+
+
+def _wait(context: ContextView, kind: ReasonKind) -> Wait:
+    return Wait(context.context, Reason(kind, context.bid, waited_ticks=context.waiting_ticks))

@@ -1,0 +1,139 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pie_mlx.engine.policies import POLICIES, Chunk, Limits, ReasonKind, policy, shared_out
+from tests.engine.policies.scenes import ran, resident, scene
+
+MARKET = policy("market")
+
+
+def test_decode_verification_and_prefill_share_a_batch():  # Q8
+    actors = [resident(1, 1, runs=1), resident(2, 1, runs=5), resident(3, 40, runs=600, atomic=False)]
+    assert MARKET.plan(scene(50, actors)).chunks == (Chunk(1, 1), Chunk(2, 5), Chunk(3, 512))
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_when_all_fit_bids_change_nothing(name: str):  # Q8
+    def chunks(bids: tuple[float, ...]) -> tuple[Chunk, ...]:
+        actors = [resident(n, 1, runs=n * 100, atomic=False, bid=bid) for n, bid in enumerate(bids, 1)]
+        return policy(name).plan(scene(10, actors)).chunks
+
+    assert chunks((1.0, 2.0, 3.0)) == chunks((3.0, 0.0, 9.0))
+
+
+def test_slots_go_to_the_highest_bids():  # Q8
+    actors = [resident(n, 1, runs=1, bid=bid) for n, bid in ((1, 0.5), (2, 3.0), (3, 1.0))]
+    plan = MARKET.plan(scene(10, actors, limits=Limits(max_batch_contexts=2)))
+    assert ran(plan) == [2, 3]
+    assert plan.waits[0].reason.kind is ReasonKind.BATCH_CONTEXTS
+
+
+def test_the_head_gets_a_chunk_though_others_could_fill_the_batch():  # Q8
+    actors = [resident(1, 40, runs=600, atomic=False, bid=9.0), *(resident(n, 1, runs=4) for n in range(2, 8))]
+    limits = Limits(max_batch_tokens=16, prefill_chunk_tokens=16)
+    assert MARKET.plan(scene(50, actors, limits=limits)).chunks == (Chunk(1, 16),)
+
+
+def test_long_inputs_shrink_before_they_stall_those_that_decode():  # Q8
+    prefills = [resident(n, 40, runs=600, atomic=False, bid=9.0) for n in (1, 2)]
+    decodes = [resident(n, 1, runs=1) for n in range(3, 8)]
+    limits = Limits(max_batch_tokens=100, prefill_chunk_tokens=64)
+    plan = MARKET.plan(scene(100, prefills + decodes, limits=limits))
+    assert ran(plan) == [1, 2, 3, 4, 5, 6, 7]
+    assert [chunk.tokens for chunk in plan.chunks][:2] == [64, 31]
+
+
+def test_prompts_are_read_one_after_the_other_where_not_all_fit():  # Q8
+    prompts = [resident(n, 40, runs=600, atomic=False) for n in (1, 2, 3)]
+    plan = MARKET.plan(scene(100, [*prompts, resident(4, 1, runs=1)], limits=Limits(max_batch_tokens=600)))
+    assert plan.chunks == (Chunk(1, 512), Chunk(2, 87), Chunk(4, 1))
+    assert [(wait.context, wait.reason.kind) for wait in plan.waits] == [(3, ReasonKind.BATCH_TOKENS)]
+
+
+def test_an_atomic_pass_that_does_not_fit_lets_smaller_ones_run():  # Q5, Q8
+    actors = [resident(1, 1, runs=8, bid=9.0), resident(2, 1, runs=8, bid=5.0), resident(3, 1, runs=2, bid=1.0)]
+    plan = MARKET.plan(scene(10, actors, limits=Limits(max_batch_tokens=10)))
+    assert ran(plan) == [1, 3]
+    assert plan.waits[0].reason.kind is ReasonKind.BATCH_TOKENS
+
+
+def test_an_atomic_head_runs_whole_even_beyond_the_token_limit():  # Q8
+    plan = MARKET.plan(scene(10, [resident(1, 1, runs=20)], limits=Limits(max_batch_tokens=8)))
+    assert plan.chunks == (Chunk(1, 20),)
+
+
+def test_waiting_moves_a_bid_of_zero_to_the_head():  # Q2, Q8
+    actors = [resident(1, 1, runs=1, bid=5.0), resident(2, 1, runs=1, bid=0.0, waited=65)]
+    assert ran(MARKET.plan(scene(10, actors, limits=Limits(max_batch_contexts=1)))) == [2]
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_every_runnable_context_has_a_row_within_the_window_and_one_turn_of_all(name: str):  # Q8, T30
+    limits = Limits(max_batch_contexts=1)
+    waited, longest = {1: 0, 2: 0, 3: 0, 4: 0}, 0
+    for _ in range(400):
+        actors = [resident(n, 1, runs=1, bid=0.0 if n == 4 else 5.0, waited=waited[n]) for n in waited]
+        (head,) = ran(policy(name).plan(scene(10, actors, limits=limits)))
+        waited = {n: 0 if n == head else ticks + 1 for n, ticks in waited.items()}
+        longest = max(longest, *waited.values())
+    assert longest <= 64 + 4
+
+
+def test_a_bid_of_zero_runs_at_once_when_a_slot_is_free():  # T30
+    actors = [resident(n, 1, runs=1, bid=0.0 if n == 4 else 5.0) for n in (1, 2, 3, 4)]
+    assert 4 in ran(MARKET.plan(scene(10, actors, limits=Limits(max_batch_contexts=4))))
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(1, 50), st.booleans(), st.floats(0, 9), st.integers(0, 90)), min_size=1, max_size=12
+    ),
+    st.builds(Limits, st.integers(1, 64), st.integers(1, 8), st.integers(1, 32)),
+    st.sampled_from(POLICIES),
+)
+def test_a_batch_is_never_empty_and_keeps_its_limits(
+    passes: list[tuple[int, bool, float, int]], limits: Limits, name: str
+):  # Q8
+    actors = [
+        resident(number, 1, runs=tokens, atomic=atomic, bid=bid, waited=waited)
+        for number, (tokens, atomic, bid, waited) in enumerate(passes)
+    ]
+    wanted = {number: (tokens, atomic) for number, (tokens, atomic, _, _) in enumerate(passes)}
+    plan = policy(name).plan(scene(100, actors, limits=limits))
+    assert 1 <= len(plan.chunks) <= limits.max_batch_contexts
+    assert plan.tokens <= limits.max_batch_tokens or len(plan.chunks) == 1
+    assert len(plan.chunks) + len(plan.waits) == len(passes)
+    for chunk in plan.chunks:
+        tokens, atomic = wanted[chunk.context]
+        assert chunk.tokens == tokens if atomic else 1 <= chunk.tokens <= min(tokens, limits.prefill_chunk_tokens)
+
+
+FLOOD = ["mallory"] * 60
+
+
+def test_a_batch_takes_each_of_two_users_no_more_than_twice_its_own_time():  # Q8
+    assert shared_out(Limits(), ["ada", *FLOOD], (1.0, 0.1)).max_user_contexts == 11
+    assert shared_out(Limits(), ["ada", "ada", *FLOOD], (1.0, 0.1)).max_user_contexts == 12
+
+
+def test_everybody_has_as_many_rows_as_the_user_with_the_fewest():  # Q8
+    assert shared_out(Limits(), ["ada", "ada", *FLOOD], (0.0, 1.0)).max_user_contexts == 2
+
+
+@given(st.lists(st.integers(1, 80), min_size=1, max_size=6), st.floats(0, 1), st.floats(0, 1))
+def test_contexts_that_cost_nothing_more_and_those_of_one_user_all_have_rows(
+    counts: list[int], fixed: float, each: float
+):
+    users = [str(user) for user, count in enumerate(counts) for _ in range(count)]
+    assert shared_out(Limits(), users, None) == shared_out(Limits(), users, (1.0, 0.0)) == Limits()
+    assert shared_out(Limits(), ["ada"] * counts[0], (fixed, each)) == Limits()
+    rows = min(shared_out(Limits(), users, (fixed, each)).max_user_contexts, max(counts))
+    assert min(counts) <= rows <= max(counts)
+
+
+def test_a_context_without_a_row_because_of_its_user_waits_for_that_reason():  # Q8
+    actors = [resident(n, 1, runs=1, bid=n, user="mallory" if n > 1 else "ada") for n in range(1, 5)]
+    plan = MARKET.plan(scene(10, actors, limits=Limits(max_user_contexts=2)))
+    assert ran(plan) == [1, 3, 4]
+    assert [(wait.context, wait.reason.kind) for wait in plan.waits] == [(2, ReasonKind.USER_SHARE)]
