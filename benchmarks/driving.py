@@ -71,7 +71,7 @@ class Driver:
     def run(self, works: Sequence[Work]) -> np.ndarray:
         """Run one step; the logits after each work's last token, [works, vocabulary]."""
         logits = self.model.forward(self.step(works))
-        self.model.settle(logits)
+        self.model.finish(logits)
         return np.array(logits)
 
     def step(self, works: Sequence[Work]) -> StepInput:

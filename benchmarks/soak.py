@@ -153,7 +153,7 @@ def _books(services: Services) -> tuple[int, int, int]:
 
 
 async def left(server: Server) -> Left:
-    """A count, once what was released has settled."""
+    """The count now."""
     service = server.service
     used, processes, accounts = await service.engine.consult(_books)
     this = psutil.Process()
@@ -329,11 +329,11 @@ async def soak(seconds: float, seed: int) -> Report:
             for program in programs:
                 server.service.programs.install(program.read_bytes(), MANIFEST.format(name=program.stem))
             await Soak(server, programs, disk, seed).run(WARM_UP_SECONDS)
-            before = await settled(server)
+            before = await steady(server)
             crowd = Soak(server, programs, disk, seed + 1)
             async with resident.sampled():
                 await crowd.run(seconds)
-            leaked: dict[str, float] = dict((await settled(server)).beyond(before))
+            leaked: dict[str, float] = dict((await steady(server)).beyond(before))
     grown = resident.end_mib - resident.at(level_seconds)
     if grown > TOLERANCE_MIB:
         leaked["MiB"] = round(grown)
@@ -364,7 +364,7 @@ async def serving(disk: Path) -> AsyncIterator[Server]:
         yield server
 
 
-async def settled(server: Server, tries: int = 100) -> Left:
+async def steady(server: Server, tries: int = 100) -> Left:
     """The count once it stays the same: released things go, warm workers come."""
     last, same = await left(server), 0
     for _ in range(tries):

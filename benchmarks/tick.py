@@ -16,7 +16,7 @@ from pie_mlx.calls import SampledTokens, Sampler
 from pie_mlx.engine.kv import PageStore, WorkingToken
 from pie_mlx.engine.market.accounting import Accounting
 from pie_mlx.engine.model.loading.load import null_model
-from pie_mlx.engine.model.runner.batch import LogitsRequest, Outcome, WorkResult
+from pie_mlx.engine.model.runner.batch import EntryResult, LogitsRequest, Outcome
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.paging.page_io import PageIO
 from pie_mlx.engine.policies import POLICIES, Limits, Plan, View, policy
@@ -122,10 +122,10 @@ class Bench:
         plan = self.loop.plan()
         times.append(CLOCK())
         chunks = self.loop.chunks(plan)
-        works = self.loop.build(chunks)
+        entries = self.loop.build(chunks)
         self.loop.enter(chunks)
         times.append(CLOCK())
-        results: list[WorkResult] = [[SampledTokens([7])] for _ in works]
+        results: list[EntryResult] = [[SampledTokens([7])] for _ in entries]
         committing = CLOCK()
         self.loop.commit(chunks, Outcome(results, 0.0), ahead=False)
         done = CLOCK()

@@ -16,7 +16,7 @@ from pie_mlx.engine.model.runner.batch import Outcome
 from pie_mlx.engine.model.runner.sampling import Sampling
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.engine.scheduler.scheduler import Scheduler
-from pie_mlx.metal import UnsettledError
+from pie_mlx.metal import UnevaluatedError
 from pie_mlx.metal.arrays import evaluate
 from pie_mlx.runtime.engine import Engine
 
@@ -108,7 +108,7 @@ _PARTS: Sequence[tuple[Any, str, str]] = (
     (Scheduler, "enter", BATCH),
     (pipeline, "step_input", BATCH),
     (Sampling, "__init__", SAMPLING),
-    (LoadedModel, "settle", SAMPLING),
+    (LoadedModel, "finish", SAMPLING),
     (LoadedModel, "begin", SAMPLING),
     (Sampling, "collect", SAMPLING),
 )
@@ -116,7 +116,7 @@ _PARTS: Sequence[tuple[Any, str, str]] = (
 
 def _never(model: LoadedModel, step: StepInput) -> NoReturn:
     del model, step
-    raise UnsettledError
+    raise UnevaluatedError
 
 
 def _timed(function: Callable[..., Any], clock: PhaseClock, phase: str) -> Callable[..., Any]:

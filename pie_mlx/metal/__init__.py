@@ -1,7 +1,7 @@
 """The page pool's memory and attention over it. This room knows page ids, never contexts."""
 
 from pie_mlx.metal.attention import AttentionPlan, attend
-from pie_mlx.metal.batches import UnsettledError
+from pie_mlx.metal.batches import UnevaluatedError
 from pie_mlx.metal.dense import DenseView
 from pie_mlx.metal.page_pool.memory import PageMemory, Revision
 from pie_mlx.metal.page_pool.pool import HostPages, KvPool, LayerShape, SlotWrite, page_bytes, pages_for_budget
@@ -17,7 +17,7 @@ __all__ = [
     "Revision",
     "Run",
     "SlotWrite",
-    "UnsettledError",
+    "UnevaluatedError",
     "attend",
     "page_bytes",
     "pages_for_budget",

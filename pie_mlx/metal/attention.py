@@ -95,7 +95,7 @@ class AttentionPlan:
         memory.pool.begin_write(self._write)
         self.kernels = KernelPlan(runs, memory.pool) if isinstance(memory.pool, KernelPool) else None
         decodes = self.kernels is None and any(run.count == 1 for run in runs)
-        self._step = Step(memory, len(slots), memory.batches.before_step() if decodes and memory.pool.settled else [])
+        self._step = Step(memory, len(slots), memory.batches.before_step() if decodes and memory.pool.evaluated else [])
         self._layouts: dict[int | None, Layout] = {}
 
     def store(self, layer: int, keys: mx.array, values: mx.array) -> None:

@@ -15,7 +15,7 @@ IDLE = -1
 """Replaces the index of a row's run: the row is computed and discarded."""
 
 
-class UnsettledError(Exception):
+class UnevaluatedError(Exception):
     """The next step needs work on the host while another step is computed. Build it later."""
 
 
@@ -72,7 +72,7 @@ class RowBatches:
     def read(self, request: BatchRequest, stored: Stored) -> Batch:
         """The requested batch. When a layer is read, `stored` must hold what the step writes to it.
 
-        Raises UnsettledError if the host would have to read a pool that is not settled.
+        Raises UnevaluatedError if the host would have to read a pool that is not evaluated.
         """
         del stored
         size = self._page_size

@@ -14,7 +14,7 @@ from pie_mlx.engine.kv import PageCopy
 from pie_mlx.engine.model import loaded
 from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.loading.load import load_model
-from pie_mlx.engine.model.runner.batch import Batch, LogitsRequest, ScheduledTokens
+from pie_mlx.engine.model.runner.batch import Batch, BatchEntry, LogitsRequest
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.metal.page_pool import pool
 from tests.addresses import addresses
@@ -63,14 +63,14 @@ def model(tmp_path: Path) -> Iterator[LoadedModel]:
         yield model
 
 
-def work(context: int, tokens: range, held: int, further: int = 0) -> ScheduledTokens:
+def entry(context: int, tokens: range, held: int, further: int = 0) -> BatchEntry:
     """`tokens` behind `held` others, with slots for `further` ones; draws the most likely token behind them."""
     table, length = TABLES[context], held + len(tokens)
     places = range(held, length + further)
     slots = [table[place // PAGE_SIZE] * PAGE_SIZE + place % PAGE_SIZE for place in places]
     reads = (LogitsRequest(len(tokens) - 1, Sampler.argmax()),)
     count = len(tokens)
-    return ScheduledTokens(
+    return BatchEntry(
         context, tokens, places[:count], slots[:count], table, length, reads=reads, further_slots=slots[count:]
     )
 
@@ -79,10 +79,10 @@ async def test_nothing_of_the_pool_is_copied(model: LoadedModel) -> None:
     runner = Runner()
     await runner.load(lambda: model)
     before = await runner.move_pages(lambda pool: addresses(pool.arrays()))
-    await runner.run(Batch((work(0, range(5, 25), 0),)))
-    await runner.run(Batch((work(1, range(7, 20), 0),)))
+    await runner.run(Batch((entry(0, range(5, 25), 0),)))
+    await runner.run(Batch((entry(1, range(7, 20), 0),)))
     for step in range(3):
-        outcome = await runner.run(Batch((work(0, range(1), 20 + 2 * step, 1), work(1, range(1), 13 + 2 * step, 1))))
+        outcome = await runner.run(Batch((entry(0, range(1), 20 + 2 * step, 1), entry(1, range(1), 13 + 2 * step, 1))))
         assert [row.context for row in outcome.in_flight] == [0, 1]
         claimed = [replace(row, reads=(LogitsRequest(0, Sampler.argmax()),)) for row in outcome.in_flight]
         await runner.run(Batch(tuple(claimed), (PageCopy(1, 13, 5),), claims=True))

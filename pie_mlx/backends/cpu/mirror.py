@@ -21,7 +21,7 @@ from pie_mlx.metal.batches import (
     KeysAndValues,
     RowBatches,
     Stored,
-    UnsettledError,
+    UnevaluatedError,
     once,
 )
 from pie_mlx.metal.page_pool.pool import HostPages, KvPool, page_bytes
@@ -111,10 +111,10 @@ class Mirrors(RowBatches):
             for number, (run, start) in zip(numbers, pairs, strict=True)
         ]
         mirror.used_at = self._pool.clock
-        if not self._pool.settled and (not mirror.layers or any(map(_is_lacking, fills))):
+        if not self._pool.evaluated and (not mirror.layers or any(map(_is_lacking, fills))):
             for fill in fills:
                 mirror.rows[fill.row].valid = fill.start
-            raise UnsettledError
+            raise UnevaluatedError
         batch_rows = BatchRows(mirror, self._pool, request, numbers, fills)
         return Batch(once(lambda layer: batch_rows.read(layer, stored[layer])), batch_rows.visible(), batch_rows.order)
 
@@ -225,8 +225,8 @@ class BatchRows:
         """The arrays of a layer, flat [rows * heads * capacity, head_dim], complete except for the runs' new slots."""
         fills = self._fills
         if layer not in self._mirror.layers:
-            if not self._pool.settled:
-                raise UnsettledError
+            if not self._pool.evaluated:
+                raise UnevaluatedError
             self._mirror.layers[layer] = self._empty(layer)
             fills = [replace(fill, start=0) for fill in fills]
         kept = self._mirror.layers[layer]

@@ -32,7 +32,7 @@ class CpuPool(KvPool):
     def write(self, layer: int, keys: mx.array, values: mx.array, write: SlotWrite) -> None:
         """Store `keys` [rows, kv_heads, key_dim] and `values` [rows, kv_heads, value_dim]; K is already rotated."""
         super().write(layer, keys, values, write)
-        if self.settled and layer % 2 == 0:
+        if self.evaluated and layer % 2 == 0:
             begin_evaluation(self._keys[layer])
 
     def batches(self) -> Mirrors:

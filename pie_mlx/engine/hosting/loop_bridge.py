@@ -131,7 +131,7 @@ class LoopBridge:
         while self._replies:
             bridged = self._replies.popleft()
             if bridged.task is not None and bridged.reply is not None:
-                _settle(bridged.reply, bridged.task)
+                _resolve(bridged.reply, bridged.task)
 
 
 class _BridgedCall:
@@ -154,7 +154,7 @@ def ended() -> EngineStoppedError:
     return EngineStoppedError("process: it has ended", hint="launch the program again")
 
 
-def _settle(reply: "asyncio.Future[Any]", task: "asyncio.Task[Any]") -> None:
+def _resolve(reply: "asyncio.Future[Any]", task: "asyncio.Task[Any]") -> None:
     error = ended() if task.cancelled() else task.exception()
     if reply.done():
         return

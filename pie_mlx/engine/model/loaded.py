@@ -44,8 +44,8 @@ class LoadedModel:
     """A network with its card and its pool. All of it belongs to the MLX thread, except the recurrent states of the
     `network`.
 
-    `forward` mutates the pool and builds lazily; nothing of a step is kept until `settle` returns. `began_early` from
-    when a step began early until all is settled.
+    `forward` mutates the pool and builds lazily; nothing of a step is kept until `finish` returns. `began_early` from
+    when a step began early until all is evaluated.
     """
 
     def __init__(self, card: ModelCard, network: Network) -> None:
@@ -125,13 +125,13 @@ class LoadedModel:
         self.backend.set_threads(self._threads)  # parts are evaluated while the step is built
         return self.network.forward(step, self._pages)
 
-    def settle(self, *outputs: mx.array) -> None:
+    def finish(self, *outputs: mx.array) -> None:
         """`compute` the outputs of a step, and keep what its recurrent layers left: its end."""
         self.compute(*outputs)
-        self.network.recurrence.settle()
+        self.network.recurrence.commit()
 
     def compute(self, *outputs: mx.array) -> None:
-        """Evaluate `outputs`, the pool, and the states of recurrent layers that are not settled."""
+        """Evaluate `outputs`, the pool, and the states of recurrent layers that are not committed."""
         pages = self._pages
         self.backend.set_threads(self._threads)
         pages.pool.await_release()
@@ -153,8 +153,8 @@ class LoadedModel:
         """Start to evaluate the first layers of the step that was built last, while the one before is computed.
 
         `before` is what `follow` answered for it. Does nothing where the layers could be written while that step reads
-        them, or its products take other threads. If the step is dropped, what they wrote stays; settle before anything
-        is built that does not follow on it.
+        them, or its products take other threads. If the step is dropped, what they wrote stays; evaluate it before
+        anything is built that does not follow on it.
         """
         if self._early_layers and self._threads == self._begun_threads:
             del before[:-1]
@@ -163,15 +163,15 @@ class LoadedModel:
             self.begin(*self.pool.arrays()[last - 2 : last])
 
     def follow(self, step: StepInput) -> tuple[mx.array, list[Revision]]:
-        """`forward` of a step behind one that is not settled; `step.tokens` may still be drawn there.
+        """`forward` of a step after one that is not evaluated; `step.tokens` may still be drawn there.
 
         Answers its logits and how the pool was before, first the layers that may begin early. Let go of these revisions
-        before the step is evaluated; restore them if it never is, and have the network forget it. Raises UnsettledError
-        where it can be built only later.
+        before the step is evaluated; restore them if it never is, and have the network forget it. Raises
+        UnevaluatedError where it can be built only later.
         """
         pages, early, every = self._pages, self._early_layers, len(self.layers)
         before = [pages.revision(range(early)), pages.revision(range(early, every))]
-        pages.pool.settled = False
+        pages.pool.evaluated = False
         try:
             self._choose_threads(len(step.positions))
             return self.network.forward(step, pages), before
@@ -181,7 +181,7 @@ class LoadedModel:
             self.network.forget()
             raise
         finally:
-            pages.pool.settled = True
+            pages.pool.evaluated = True
 
     def recover(self) -> None:
         """A step has failed: what of it is under way must not fail the next one."""

@@ -65,7 +65,8 @@ class _Allocator:
         self.patience = patience_ticks(view.limits)
         self.first: ContextView | None = None
         self.leaves_room = self.residency > 0 and order.leaves_room
-        self.growth = sum(item.growth_pages for item in view.contexts if _is_settled(item)) if self.leaves_room else 0
+        established = filter(_is_established, view.contexts if self.leaves_room else ())
+        self.growth = sum(context.growth_pages for context in established)
         wanting = {request.context for request in view.requests}
         self.workers_want = any(item.has_work and item.context in wanting for item in view.contexts)
 
@@ -119,7 +120,7 @@ class _Allocator:
 
     def _may_pass(self, context: ContextView) -> bool:
         """Whether no newcomer comes before it that waits for the last ones to have had their residency."""
-        return self.first is None or _is_settled(context)
+        return self.first is None or _is_established(context)
 
     def _is_overdue(self, context: ContextView) -> bool:
         return self._is_due(context) and context.waiting_ticks >= self.patience > 0
@@ -129,7 +130,7 @@ class _Allocator:
         return request.pages if context.resident else request.pages + self.pages.missing_pages(context)
 
     def _serve(self, context: ContextView, pages: int) -> bool:
-        """Grants or restores, from available pages or by suspending others; or settles that `context` waits."""
+        """Grants or restores, from available pages or by suspending others; or decides that `context` waits."""
         fits = pages + self._headroom(context) <= self.pages.available
         if fits and (context.has_work or not (self.residency and self.workers_want)):
             self._take(context, pages)
@@ -138,12 +139,12 @@ class _Allocator:
 
     def _headroom(self, context: ContextView) -> int:
         """Pages to leave free beside a newcomer: who is there grows, and would soon take its pages away again (Q6)."""
-        if not self.growth or _is_settled(context) or self._is_due(context):
+        if not self.growth or _is_established(context) or self._is_due(context):
             return 0
         return self.growth + context.growth_pages
 
     def _take(self, context: ContextView, pages: int) -> None:
-        if self.leaves_room and not _is_settled(context):
+        if self.leaves_room and not _is_established(context):
             self.growth += context.growth_pages
         self.pages.available -= pages
         self.result.moved.add(context.context)
@@ -227,13 +228,13 @@ class _Allocator:
     def _is_protected(self, victim: ContextView, requester: ContextView, due: bool) -> bool:
         if victim.context in self.result.moved or (victim.fresh and not due):
             return True
-        if due and _is_settled(victim) and self._is_early(victim, requester):
+        if due and _is_established(victim) and self._is_early(victim, requester):
             return True
         return self._is_due(victim) and not (due and self._waited_longer(requester, victim))
 
     def _is_early(self, victim: ContextView, requester: ContextView) -> bool:
         """Whether `victim` has not been there for long enough to go for a newcomer."""
-        newcomer = not _is_settled(requester) and requester.context != self.due_at_once
+        newcomer = not _is_established(requester) and requester.context != self.due_at_once
         return newcomer and victim.stay_rows < residency_rows(self.view.limits, requester.waiting_ticks)
 
     def _waited_longer(self, requester: ContextView, victim: ContextView) -> bool:
@@ -246,7 +247,7 @@ class _Allocator:
         return self.pages.release(context)
 
     def _record(self, victim: ContextView, reason: Reason, beneficiary: int) -> None:
-        if self.leaves_room and _is_settled(victim):
+        if self.leaves_room and _is_established(victim):
             self.growth -= victim.growth_pages
         self.result.moved.add(victim.context)
         self.victims.take(victim)
@@ -256,7 +257,7 @@ class _Allocator:
         self.result.waits.append(Wait(request.context, self._why_not(self.contexts[request.context], request.pages)))
 
     def _why_not(self, context: ContextView, pages: int) -> Reason:
-        if self.first is not None and self.first is not context and not _is_settled(context):
+        if self.first is not None and self.first is not context and not _is_established(context):
             waited_ticks = self.first.waiting_ticks
             return Reason(ReasonKind.YIELDS_TO_DUE, context.bid, pages=pages, waited_ticks=waited_ticks)
         first = next(self.victims.up_to(self.victims.all), None)
@@ -276,6 +277,6 @@ class _Allocator:
         )
 
 
-def _is_settled(context: ContextView) -> bool:
+def _is_established(context: ContextView) -> bool:
     """Whether it works in the pool: it grows, and is no newcomer."""
     return context.resident and context.has_work and has_pages(context)

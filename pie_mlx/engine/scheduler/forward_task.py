@@ -21,7 +21,7 @@ MOST_STEPS = 32
 
 
 @dataclass(slots=True, eq=False)
-class FurtherSteps:
+class PassContinuation:
     """Up to `count` further steps of a pass of `context`, of `wanted` before its text ends, and none behind one of
     `stop_tokens`.
 
@@ -44,9 +44,9 @@ class FurtherSteps:
     extra_pages: int = 0
 
     @staticmethod
-    def of(context: LiveContext, tokens: int, stop_tokens: frozenset[int], *, asked: bool = True) -> "FurtherSteps":
+    def of(context: LiveContext, tokens: int, stop_tokens: frozenset[int], *, asked: bool = True) -> "PassContinuation":
         """That of a pass behind which `tokens` more are wanted."""
-        return FurtherSteps(context, max(0, min(tokens, MOST_STEPS)), tokens, stop_tokens, context.named, asked)
+        return PassContinuation(context, max(0, min(tokens, MOST_STEPS)), tokens, stop_tokens, context.named, asked)
 
     @property
     def ends_text(self) -> bool:
@@ -77,21 +77,21 @@ class FurtherSteps:
         return [last._replace(token=token, position=last.position + 1 + place) for place, token in enumerate(tokens)]
 
 
-def advance_matchers(matchers: Sequence[Matcher], tokens: Sequence[int], continuation: FurtherSteps | None) -> None:
+def advance_matchers(matchers: Sequence[Matcher], tokens: Sequence[int], continuation: PassContinuation | None) -> None:
     """Move the matchers of a pass behind what was drawn: to where their forks are, if those went as far."""
     for matcher, fork in zip_longest(matchers, () if continuation is None else continuation.walked):
         if fork is None or not matcher.follow(fork, len(tokens)):
             matcher.accept(tokens)
 
 
-class MultiStepDecode:
+class BatchContinuation:
     """The further steps of a batch, a StopCondition: its passes go on together while each can and `is_wanted`.
 
     The device's thread walks the grammars on forks: the matchers themselves stay with the engine's loop, where their
     programs may ask for them at any time.
     """
 
-    def __init__(self, continuations: Sequence[FurtherSteps], is_wanted: Callable[[], bool]) -> None:
+    def __init__(self, continuations: Sequence[PassContinuation], is_wanted: Callable[[], bool]) -> None:
         self._continuations, self._is_wanted = continuations, is_wanted
         for each in continuations:
             each.walked = [matcher.fork() for matcher in each.matchers]
@@ -136,7 +136,7 @@ class ForwardTask:
     cursor: int = 0
     in_batch: bool = False
     window: Window | None = None
-    continuation: FurtherSteps | None = None
+    continuation: PassContinuation | None = None
     abandoned: bool = False
     results: dict[int, AnyResult] = field(default_factory=dict[int, AnyResult])
     draws_next: bool = field(init=False)

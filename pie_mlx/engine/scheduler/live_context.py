@@ -13,11 +13,11 @@ from pie_mlx.errors import ContextReleasedError, PieError
 
 @dataclass(frozen=True, slots=True)
 class Prefetched:
-    """Tokens that a reply brought beyond the one that was asked for: `drawn` tokens, of at most `limit`.
+    """Tokens that a reply brought beyond the one that its call asked for: `drawn` of them, of at most `limit`.
 
-    `rows` are the tokens whose KV lies behind the end of the context, which counts none of them: the one that was asked
-    for, and all of the others but the last. Valid only for the very next call on the context, while its pages stay:
-    `named` and `suspensions` are the context's of that moment.
+    `rows` are the tokens whose KV lies after the end of the context, which counts none of them: the one that the call
+    asked for, and all of the others but the last. Valid only for the very next call on the context, while its pages
+    stay: until `named` and `suspensions` of the context change.
     """
 
     limit: int
@@ -29,50 +29,58 @@ class Prefetched:
 
 @dataclass(slots=True, eq=False)
 class LiveContext:
-    """`id` is the page store's. `turn` orders the calls that name this context (P3).
-
-    `sampled` counts the tokens drawn so far: forks and opened snapshots inherit it, their `stream` is their own (L6,
-    P13). `account` is the wallet it draws on. `fresh` from being granted pages until it has run (Q3). `ran_tick`
-    is that of its last row, `stay_rows` are those since it was brought into the pool. `expected` is the horizon its bid
-    was computed from, None for a declared bid. `suspensions` counts how often it went from the pool.
-    `rests` if its text has ended or it was forked since its last pass: no batch waits for it to come back (Q9).
-    `streaming` while its passes go on where the last one ended: with `next_input`, the length then and the token that
-    was drawn. `named` counts the calls that named it. `prefetched` are the tokens that its program received beyond
-    the ones it asked for, None while there is no stream; `unclaimed` counts those of all replies that it has not used.
-    `drafter` is there once the engine was asked to speculate, `draft_model_pace` once its draft model may. `owed` is
-    the error of a later pass of a call whose reply brought the tokens before it; the next call gets it. `parent` is
-    the context it was forked from, or 0. `started_seconds`: when the first tokens of its last pass entered a batch.
-    `counted` are the counts of its text, as far as a sampler with penalties needed them last. `user` launched its
-    program, which has truncated it once it `truncates`.
-    """
+    """A context of a program, with what the engine knows of it besides its pages. `id` is the page store's."""
 
     id: int
     account: int
+    """The wallet that it draws on."""
     stream: int
+    """Its random numbers: a fork or an opened snapshot has others (P13)."""
     sampled: int = 0
+    """Tokens drawn so far. Forks and opened snapshots inherit the count (L6)."""
     bid: float = 0.0
     expected: Horizon | None = None
+    """The horizon that the bid was computed from; None for a declared bid."""
     waiting_ticks: int = 0
     ran_tick: int = 0
+    """The tick of its last row."""
     stay_rows: int = 0
+    """Rows since it was brought into the pool."""
     fresh: bool = False
+    """It was granted pages, and has not run since (Q3)."""
     suspensions: int = 0
+    """How often it lost its place in the pool."""
     rests: bool = False
+    """Its text has ended, or it was forked since its last pass: no batch waits for its next one (Q9)."""
     streaming: bool = True
+    """Each pass goes on where the one before ended."""
     released: bool = False
     named: int = 0
+    """Calls that named it."""
     next_input: tuple[int, int] | None = None
+    """Its length and the token drawn, if its next pass goes on with that token."""
     prefetched: Prefetched | None = None
+    """What its last reply brought in advance; None while it is no stream."""
     unclaimed: int = 0
+    """Prefetched tokens, of all replies, that its program has not used."""
     drafter: NgramDrafter | None = None
+    """Made when its program first asks the engine to speculate."""
     draft_model_pace: Pace | None = None
-    owed: PieError | None = None
+    """Made when the draft model first may guess for it."""
+    deferred_error: PieError | None = None
+    """A later pass of a call failed, and the reply brought the tokens before it: the next call raises this."""
     parent: int = 0
+    """The context it was forked from, or 0."""
     started_seconds: float = 0.0
+    """When the first tokens of its last pass entered a batch (monotonic)."""
     counted: CountedText | None = None
+    """Counts of its text, as far as a sampler with penalties needed them last."""
     user: str = ""
+    """Who launched its program."""
     truncates: bool = False
+    """Its program has truncated it."""
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Orders the calls that name it (P3)."""
 
     @staticmethod
     def new(context: int, account: int, engine_seed: int, *, sampled: int = 0, parent: int = 0) -> "LiveContext":
@@ -85,8 +93,8 @@ class LiveContext:
                 f"context {self.id}: it was released", hint="create, fork or open another context"
             )
 
-    def pay(self) -> None:
-        """Raises the error that is owed, once."""
-        error, self.owed = self.owed, None
+    def raise_deferred(self) -> None:
+        """Raises the deferred error, once."""
+        error, self.deferred_error = self.deferred_error, None
         if error is not None:
             raise error

@@ -28,9 +28,9 @@ def patience(state: TickState, longest_seconds: float) -> float:
 def refuse_last(state: TickState) -> None:
     """The last call that asked fails, so that those before it may go on with what its program releases."""
     store, pool = state.store, state.store.pool
-    displaced = (item for item in state.passes.values() if not store.contexts[item.context.id].resident)
+    displaced = (task for task in state.passes.values() if not store.contexts[task.context.id].resident)
     waiting: list[PageRequest | ForwardTask] = [*state.requests.values(), *displaced]
-    refused = max(waiting, key=lambda item: item.arrival)
+    refused = max(waiting, key=lambda call: call.arrival)
     context = refused.context.id
     needed = store.suspender.restore_need(context) + (refused.pages if isinstance(refused, PageRequest) else 0)
     refused.fail(

@@ -12,7 +12,7 @@ from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.paging.page_io import PageIO
 from pie_mlx.engine.paging.spill import Spill
 from pie_mlx.engine.policies import Limits, Policy, Reason
-from pie_mlx.engine.scheduler.forward_task import Completion, ForwardTask, FurtherSteps
+from pie_mlx.engine.scheduler.forward_task import Completion, ForwardTask, PassContinuation
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.scheduler.restoring import Restorer
 from pie_mlx.engine.scheduler.scheduler import Scheduler
@@ -73,7 +73,7 @@ class SchedulerQueue:
         self._page_io = page_io = PageIO(store, runner, spill, emit)
         self._reports = reports = TickReports(emit)
         self._restorer = restorer = Restorer(state, page_io, reports, runner.model.network)
-        self._ticks = Scheduler(
+        self._scheduler = Scheduler(
             state,
             runner,
             accounting,
@@ -87,7 +87,7 @@ class SchedulerQueue:
             patience_seconds=patience_seconds,
         )
         self._broken: EngineStoppedError | None = None
-        self._loop = asyncio.create_task(self._ticks.tick_forever(self._break), name="pie-ticks")
+        self._tick_loop = asyncio.create_task(self._scheduler.tick_forever(self._break), name="pie-ticks")
 
     def adopt(self, context: LiveContext) -> None:
         """A context begins to live."""
@@ -219,7 +219,7 @@ class SchedulerQueue:
         *,
         commits: bool,
         window: Window | None = None,
-        continuation: FurtherSteps | None = None,
+        continuation: PassContinuation | None = None,
     ) -> list[AnyResult]:
         """Compute `inputs` in one or more ticks, then commit full pages if `commits`. Raises BatchFailedError.
 
@@ -251,8 +251,8 @@ class SchedulerQueue:
 
     async def stop(self) -> None:
         """End the loop after the batch that is running, and give the spill file back."""
-        self._loop.cancel()
-        await asyncio.gather(self._loop, return_exceptions=True)
+        self._tick_loop.cancel()
+        await asyncio.gather(self._tick_loop, return_exceptions=True)
         await self._page_io.close()
 
     def _break(self, error: BaseException) -> None:

@@ -80,19 +80,19 @@ class Restorer:
             self._loaded(restoration, frozenset(), state)
         return True
 
-    def after_chunk(self, item: ForwardTask) -> None:
+    def after_chunk(self, task: ForwardTask) -> None:
         """Go on to the next fill, or call the context restored. Nothing if the restore was dropped meanwhile."""
-        restoration = self._state.restorations.get(item.context.id)
-        if restoration is None or restoration.next_replay is not item or item.remaining:
+        restoration = self._state.restorations.get(task.context.id)
+        if restoration is None or restoration.next_replay is not task or task.remaining:
             return
         restoration.replays.pop(0)
         self._go_on(restoration)
 
-    def fail(self, item: ForwardTask, error: BatchFailedError) -> None:
+    def fail(self, task: ForwardTask, error: BatchFailedError) -> None:
         """A replay failed on the device: the context is off-pool as before, and the calls that wait for it fail."""
-        context = item.context
+        context = task.context
         restoration = self._state.restorations.get(context.id)
-        if restoration is None or restoration.next_replay is not item:
+        if restoration is None or restoration.next_replay is not task:
             return
         self.suspend(context)
         for table in (self._state.requests, self._state.passes):

@@ -8,16 +8,16 @@ from itertools import compress
 import msgspec
 
 from pie_mlx.engine.market.accounting import Accounting
-from pie_mlx.engine.model.runner.batch import Batch, Outcome, ScheduledTokens, StopCondition
+from pie_mlx.engine.model.runner.batch import Batch, BatchEntry, Outcome, StopCondition
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.paging.page_io import PageIO
 from pie_mlx.engine.paging.prefill_rate import PREFILL_TOKENS
 from pie_mlx.engine.policies import Limits, PassView, Plan, Policy, View, paced, shared_out
 from pie_mlx.engine.policies.firing import FiringState, WaitSeconds, is_stalled, when_to_fire
-from pie_mlx.engine.scheduler.forward_task import MOST_STEPS, ForwardTask, MultiStepDecode
+from pie_mlx.engine.scheduler.forward_task import MOST_STEPS, BatchContinuation, ForwardTask
 from pie_mlx.engine.scheduler.oom import patience, refuse_last
 from pie_mlx.engine.scheduler.restoring import Restorer
-from pie_mlx.engine.scheduler.tick_batch import Chunks, Claims, chunk_work, fail_all, reserve_further, take_result
+from pie_mlx.engine.scheduler.tick_batch import Chunks, Claims, chunk_entry, fail_all, reserve_further, take_result
 from pie_mlx.engine.scheduler.tick_reports import TickReports
 from pie_mlx.engine.scheduler.tick_state import TickState
 from pie_mlx.engine.scheduler.tick_view import PromptGate, is_contended, settlement_holdings, tick_view
@@ -71,7 +71,7 @@ class Scheduler:
         try:
             while True:
                 # Calls that have arrived reach the queue before a decision is made (Q9): a call needs two turns of the
-                # loop, one to become a task, one for that task to get here.
+                # loop, one to become an asyncio task, one for that task to get here.
                 await asyncio.sleep(0)
                 await asyncio.sleep(0)
                 self._state.changed.clear()
@@ -130,7 +130,7 @@ class Scheduler:
         contexts = self._state.contexts
         if len(contexts) < 2:
             return limits
-        runnable = [item.context for item in passes]
+        runnable = [one.context for one in passes]
         returning = filter(self.may_return, self._firing.missing(runnable))
         users = [contexts[context].user for context in (*runnable, *returning)]
         if not users or users.count(users[0]) == len(users):
@@ -147,7 +147,7 @@ class Scheduler:
     def _seconds_to_wait(self, view: View, now: float) -> float:
         if not view.passes:
             return 0.0
-        runnable = [item.context for item in view.passes]
+        runnable = [one.context for one in view.passes]
         limit = self._limits.max_batch_contexts
         answer = when_to_fire(self._firing, runnable, self.may_return, limit, now - self._runnable_since)
         return answer.seconds if isinstance(answer, WaitSeconds) else self.seconds_for_forks(runnable, now)
@@ -219,66 +219,66 @@ class Scheduler:
     async def _tick(self, plan: Plan) -> None:
         """Run the plan's chunks as one batch and give out what they read."""
         chunks = self.chunks(plan)
-        works = self.build(chunks)
-        claimed = self._claims.claim(works)
+        entries = self.build(chunks)
+        claimed = self._claims.claim(entries)
         if ahead := any(claimed):  # the others wait for the next batch, which will hold everybody
-            chunks, works = list(compress(chunks, claimed)), tuple(compress(works, claimed))
+            chunks, entries = list(compress(chunks, claimed)), tuple(compress(entries, claimed))
         self.enter(chunks)
         further, continuation, prefetches = self._further_steps(chunks), None, False
         if further and reserve_further(self._state.store, chunks, further):
-            works, continuation = self.build(chunks, further), self._continuation(chunks)
-            prefetches = any([item.continuation and not item.continuation.asked for item, _ in chunks])
+            entries, continuation = self.build(chunks, further), self._continuation(chunks)
+            prefetches = any([task.continuation and not task.continuation.asked for task, _ in chunks])
         else:
             further = 0
-        works = self._claims.with_slots(chunks, works)
+        entries = self._claims.with_slots(chunks, entries)
         try:
             copies = await self._page_io.carry_out()
-            outcome = await self._runner.run(Batch(works, copies, continuation, further, ahead, prefetches))
+            outcome = await self._runner.run(Batch(entries, copies, continuation, further, ahead, prefetches))
         except BatchFailedError as error:
-            fail_all([item for item, _ in chunks], error)
+            fail_all([task for task, _ in chunks], error)
             self._after_batch(chunks, error)
             return
         self.commit(chunks, outcome, ahead=ahead)
-        self._claims.learn(chunks, works, outcome)
+        self._claims.learn(chunks, entries, outcome)
 
     def chunks(self, plan: Plan) -> Chunks:
         """The passes of a plan, each with how many of its inputs run."""
         chunks: list[tuple[ForwardTask, int]] = []
         for chunk in plan.chunks:
-            item = self._state.next_pass(chunk.context)
-            if item is not None:
-                chunks.append((item, chunk.tokens))
+            task = self._state.next_pass(chunk.context)
+            if task is not None:
+                chunks.append((task, chunk.tokens))
         return chunks
 
-    def build(self, chunks: Chunks, further: int = 0) -> tuple[ScheduledTokens, ...]:
+    def build(self, chunks: Chunks, further: int = 0) -> tuple[BatchEntry, ...]:
         """The rows of a batch, with slots for `further` steps."""
-        return tuple([chunk_work(self._state.store, item, count, further) for item, count in chunks])
+        return tuple([chunk_entry(self._state.store, task, count, further) for task, count in chunks])
 
     def _further_steps(self, chunks: Chunks) -> int:
         """How many steps may follow a batch at once, if there are pages for them: none while others have work."""
         if not chunks or len(self._state.working()) > len(chunks):
             return 0
         steps = MOST_STEPS
-        for item, count in chunks:
-            if item.continuation is None or count < item.remaining:
+        for task, count in chunks:
+            if task.continuation is None or count < task.remaining:
                 return 0
-            steps = min(steps, item.continuation.count)
+            steps = min(steps, task.continuation.count)
         return steps
 
     def _continuation(self, chunks: Chunks) -> StopCondition:
-        changed, items = self._state.changed, [item for item, _ in chunks]
-        plans = [item.continuation for item in items if item.continuation is not None]
-        return MultiStepDecode(plans, lambda: not changed.is_set() and all(item.continues for item in items))
+        changed, tasks = self._state.changed, [task for task, _ in chunks]
+        plans = [task.continuation for task in tasks if task.continuation is not None]
+        return BatchContinuation(plans, lambda: not changed.is_set() and all(task.continues for task in tasks))
 
     def enter(self, chunks: Chunks) -> None:
         """The passes are in the batch until its end. Nothing is planned meanwhile: none of them is suspended (T24)."""
         now = time.monotonic()
-        for item, _ in chunks:
-            item.in_batch = True
-            if not item.cursor:
-                item.context.started_seconds = now
-            self._state.forks.discard(item.context.id)
-        self._firing = self._firing.fired([item.context.id for item, _ in chunks])
+        for task, _ in chunks:
+            task.in_batch = True
+            if not task.cursor:
+                task.context.started_seconds = now
+            self._state.forks.discard(task.context.id)
+        self._firing = self._firing.fired([task.context.id for task, _ in chunks])
 
     def commit(self, chunks: Chunks, outcome: Outcome, *, ahead: bool) -> None:
         """The batch is computed, and what followed it at once: pages, money, replies, events."""
@@ -292,13 +292,13 @@ class Scheduler:
         counts = [count for _, count in chunks]
         tokens = sum(counts)
         self._observe_prefill(counts, outcome.seconds)
-        drafts = [item.drafts for item, _ in chunks if item.drafts]
+        drafts = [task.drafts for task, _ in chunks if task.drafts]
         self._state.completed(Tick(len(chunks), tokens, len(drafts), sum(drafts), (self._committed - before) / steps))
         made: dict[int, int] = {}
         model = self._runner.model
         recurrence = model.network.recurrence if model.recurrent else None
-        for (item, count), result in zip(chunks, outcome.results, strict=True):
-            made[item.context.id] = take_result(self._state.store, recurrence, item, count, result)
+        for (task, count), result in zip(chunks, outcome.results, strict=True):
+            made[task.context.id] = take_result(self._state.store, recurrence, task, count, result)
         self._settle(chunks, made, each)
         self._after_batch(chunks)
         self._end_tick(chunks, tokens + (steps - 1) * len(chunks), seconds, steps, ahead=ahead)
@@ -311,35 +311,35 @@ class Scheduler:
             self._page_io.prefill.observe(counts, seconds, plain or 0.0)
 
     def _after_batch(self, chunks: Chunks, error: BatchFailedError | None = None) -> None:
-        for item, _ in chunks:
-            item.in_batch = False
-            if item.replay:
-                self._after_replay(item, error)
+        for task, _ in chunks:
+            task.in_batch = False
+            if task.replay:
+                self._after_replay(task, error)
             else:
-                self._after_pass(item, error)
+                self._after_pass(task, error)
 
-    def _after_replay(self, item: ForwardTask, error: BatchFailedError | None) -> None:
-        failure = error or item.failure
+    def _after_replay(self, task: ForwardTask, error: BatchFailedError | None) -> None:
+        failure = error or task.failure
         if isinstance(failure, BatchFailedError):
-            self._restorer.fail(item, failure)
+            self._restorer.fail(task, failure)
         else:
-            self._restorer.after_chunk(item)
+            self._restorer.after_chunk(task)
 
-    def _after_pass(self, item: ForwardTask, error: BatchFailedError | None) -> None:
-        context = item.context
+    def _after_pass(self, task: ForwardTask, error: BatchFailedError | None) -> None:
+        context = task.context
         if error is None:
             context.fresh = False
             context.waiting_ticks = 0
             context.ran_tick = self._state.ticks
             context.stay_rows += 1
-        if item.is_unowned:
-            item.done.cancel()
-        if item.is_over and self._state.passes.get(context.id) is item:
+        if task.is_unowned:
+            task.done.cancel()
+        if task.is_over and self._state.passes.get(context.id) is task:
             del self._state.passes[context.id]
 
     def _settle(self, chunks: Chunks, made: dict[int, int], seconds: float) -> None:
         """Price the pool and charge the contexts that ran; replays cost nothing (M5, M8, R6)."""
-        ran = [item.context.id for item, _ in chunks if not item.replay]
+        ran = [task.context.id for task, _ in chunks if not task.replay]
         for context in ran:
             self._accounting.sample_latency(context, seconds)
         contended = is_contended(self._state)
@@ -350,7 +350,7 @@ class Scheduler:
     def _end_tick(self, chunks: Chunks, tokens: int, seconds: float, steps: int, *, ahead: bool) -> None:
         state = self._state
         self._tick_seconds += (NEWEST_TICK if self._tick_seconds else 1.0) * (seconds / steps - self._tick_seconds)
-        waiting = state.working().difference([item.context.id for item, _ in chunks if not item.replay])
+        waiting = state.working().difference([task.context.id for task, _ in chunks if not task.replay])
         for context in waiting:
             state.contexts[context].waiting_ticks += 1
         self._emit(

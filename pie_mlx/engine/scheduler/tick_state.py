@@ -102,9 +102,9 @@ class TickState:
         """Every context that has work."""
         return self.passes.keys() | self.requests.keys() | self.restorations.keys()
 
-    def is_held(self, item: ForwardTask) -> bool:
+    def is_held(self, task: ForwardTask) -> bool:
         """Whether a prompt is not begun because its peak does not fit the system's memory."""
-        return self.holds_prompts and not item.replay and not item.cursor and item.remaining > ATOMIC_TOKENS
+        return self.holds_prompts and not task.replay and not task.cursor and task.remaining > ATOMIC_TOKENS
 
     @property
     def pages_to_withhold(self) -> int:

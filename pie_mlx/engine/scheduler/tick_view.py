@@ -89,14 +89,14 @@ def _pass_views(state: TickState) -> Iterator[PassView]:
     for restoration in state.restorations.values():
         if restoration.next_replay is not None:
             yield _pass_view(restoration.next_replay)
-    for item in state.passes.values():
-        if state.store.contexts[item.context.id].usable and not state.is_held(item):
-            yield _pass_view(item)
+    for task in state.passes.values():
+        if state.store.contexts[task.context.id].usable and not state.is_held(task):
+            yield _pass_view(task)
 
 
-def _pass_view(item: ForwardTask) -> PassView:
-    remaining = item.remaining
-    return PassView(item.context.id, remaining, remaining <= ATOMIC_TOKENS)
+def _pass_view(task: ForwardTask) -> PassView:
+    remaining = task.remaining
+    return PassView(task.context.id, remaining, remaining <= ATOMIC_TOKENS)
 
 
 def _context_view(
@@ -104,7 +104,7 @@ def _context_view(
 ) -> ContextView:
     number = live.id
     waiting = (state.requests.get(number), state.passes.get(number), state.next_pass(number))  # a replay came last
-    outstanding = [item.arrival for item in waiting if item is not None]
+    outstanding = [one.arrival for one in waiting if one is not None]
     has_work = bool(outstanding) or number in state.restorations
     return ContextView(
         number,
@@ -174,7 +174,7 @@ class PromptGate:
         if allowed is None:
             state.holds_prompts, self._since = False, None
             return usual
-        reads = sum(len({read.index for read in item.reads}) for item in state.passes.values())
+        reads = sum(len({read.index for read in task.reads}) for task in state.passes.values())
         fewest = min(ATOMIC_TOKENS, usual.max_batch_tokens)
         rows = transients.fitting_rows(allowed, BatchSize(usual.max_batch_tokens, reads), fewest)
         state.holds_prompts = not rows and not self._is_over(time.monotonic())
@@ -185,7 +185,7 @@ class PromptGate:
         if not self._state.holds_prompts:
             self._since = None
             return plan
-        held = [item.context for item in self._state.passes.values() if self._state.is_held(item)]
+        held = [task.context for task in self._state.passes.values() if self._state.is_held(task)]
         if not held or plan.chunks:
             self._since = None
         elif self._since is None:

@@ -76,7 +76,7 @@ class KvPool:
     it, and ends by evaluating its outputs and `arrays()`. `changed_before` tells holders of copies when pages changed;
     `clock` counts changes.
 
-    `settled` is False while a step is built behind one that is still computed: then the host must not read the memory,
+    `evaluated` is False while a step is built after one that is still computed: then the host must not read the memory,
     and no part of the new step begins. With `ordered` pools such a step may begin at once. In others, a write that
     begins before the previous step has read would copy the whole array.
     """
@@ -98,7 +98,7 @@ class KvPool:
         self.shapes = tuple(shapes)
         self.pages, self.page_size, self.dtype = pages, page_size, dtype
         self.storage = storage or SlotMajor()
-        self.settled = True
+        self.evaluated = True
         self.clock = 0
         self._changed_at, self._changed_before = np.zeros((2, pages), np.int64)
         slots = pages * page_size
@@ -135,7 +135,7 @@ class KvPool:
     def takes_segments(self) -> bool:
         """Whether the caller may begin parts of a step while it builds the rest. False if the pool begins them
         itself."""
-        return self.settled
+        return self.evaluated
 
     def gathers(self, rows: int) -> bool:
         """Whether attention of `rows` rows of one context copies its pages."""

@@ -183,7 +183,7 @@ class HttpExchange:
                 return
             waiting, self._waiting = self._waiting, []
         for room in waiting:
-            room.get_loop().call_soon_threadsafe(_settle, room)
+            room.get_loop().call_soon_threadsafe(_resolve, room)
 
     def _check_there(self) -> None:
         if self._gone:
@@ -194,7 +194,7 @@ def _unanswered() -> InvalidArgumentError:
     return InvalidArgumentError("http: the program sent no answer", hint="return an answer from 'handle'")
 
 
-def _settle(room: "asyncio.Future[None]") -> None:
+def _resolve(room: "asyncio.Future[None]") -> None:
     if not room.done():
         room.set_result(None)
 

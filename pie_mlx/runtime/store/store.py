@@ -113,7 +113,7 @@ class ProgramStore:
         with _disk():
             directory = self._unpacked.put(digest(payload), kind_of(payload), payload)
             self._check_contents(directory, manifest, manifest_text)
-        with self._settled():
+        with self._without_writers():
             self._sweep()
         return self.resolved(Program(manifest, directory / MAIN_FILE, directory), *users)
 
@@ -134,7 +134,7 @@ class ProgramStore:
         Raises LaunchError for an invalid name or version.
         """
         parse_identifier(f"{name}@{version}")
-        with self._settled():
+        with self._without_writers():
             folder = self._records.folder(name, version)
             if folder is None:
                 return False
@@ -149,7 +149,7 @@ class ProgramStore:
         Raises LaunchError, and ProgramOwnerError for a program of an untrusted owner.
         """
         wanted = parse_identifier(identifier)
-        with self._settled():
+        with self._without_writers():
             found = self._ownership.meant(wanted.name, users, wanted.owner)
             chosen = wanted.version or latest(found)
             if chosen not in found:
@@ -162,12 +162,12 @@ class ProgramStore:
 
     def versions(self, name: str) -> list[Version]:
         """The installed versions of a program, unordered."""
-        with self._settled():
+        with self._without_writers():
             return self._records.versions(name)
 
     def listing(self) -> list[ProgramRecord]:
         """All installed versions, by name and version, without damaged ones (see `damaged`)."""
-        with self._settled():
+        with self._without_writers():
             return self._records.readable()
 
     def manifest(self, record: ProgramRecord) -> Manifest:
@@ -180,12 +180,12 @@ class ProgramStore:
 
     def damaged(self) -> list[LaunchError]:
         """The errors of versions that cannot be read."""
-        with self._settled():
+        with self._without_writers():
             return [found for found in self._records.all() if isinstance(found, LaunchError)]
 
     def contested(self) -> list[str]:
         """Versions whose owner is not the owner of their name; stores of the first release may hold some."""
-        with self._settled():
+        with self._without_writers():
             return self._ownership.contested()
 
     def remove(
@@ -211,14 +211,14 @@ class ProgramStore:
 
     def resolved(self, program: Program, *users: str) -> Program:
         """An uninstalled program with its dependencies resolved to installed versions. Raises LaunchError."""
-        with self._settled():
+        with self._without_writers():
             chosen = resolve(program.manifest, self._versions_for(*users), self._records.locked)
             return replace(program, dependencies=self._dependencies(program.identity, chosen, *users))
 
     def unresolved(self, manifest: Manifest) -> list[LaunchError]:
         """The errors in resolving each dependency of an uninstalled program."""
         found: list[LaunchError] = []
-        with self._settled():
+        with self._without_writers():
             for name, requirement in manifest.dependencies.items():
                 try:
                     resolve(
@@ -326,7 +326,7 @@ class ProgramStore:
                 )
 
     @contextmanager
-    def _settled(self) -> Generator[None]:
+    def _without_writers(self) -> Generator[None]:
         """Exclude writers. Creates nothing if nothing was ever installed."""
         if not self._root.is_dir():
             yield

@@ -10,7 +10,7 @@ from pie_mlx.backends import using
 from pie_mlx.backends.cpu import CpuBackend, backend
 from pie_mlx.calls import Sampler
 from pie_mlx.engine.model.loading.load import load_model
-from pie_mlx.engine.model.runner.batch import Batch, LogitsRequest, ScheduledTokens
+from pie_mlx.engine.model.runner.batch import Batch, BatchEntry, LogitsRequest
 from pie_mlx.engine.model.runner.runner import Runner
 
 
@@ -27,8 +27,8 @@ def taken() -> Iterator[list[int]]:
         yield noted
 
 
-def prompt(tokens: Sequence[int]) -> ScheduledTokens:
-    return ScheduledTokens(
+def prompt(tokens: Sequence[int]) -> BatchEntry:
+    return BatchEntry(
         context=0,
         tokens=tokens,
         positions=range(len(tokens)),

@@ -31,7 +31,7 @@ def merged(openai_module):
     return openai_module("choices").merged
 
 
-async def settle():
+async def other_tasks_run():
     """Let everything run that can."""
     for _ in range(200):
         await asyncio.sleep(0)
@@ -54,7 +54,7 @@ async def test_replies_that_nobody_takes_wait(merged, count):
     replies = Replies(count, 1000)
     parts = merged(replies.streams)
     await anext(parts)
-    await settle()
+    await other_tasks_run()
     assert len(replies.drawn) <= 3 * count
     await parts.aclose()
 
@@ -67,7 +67,7 @@ async def test_closing_ends_all_replies_and_leaves_no_task(merged, count, waits)
     for _ in range(2 * count):
         await anext(parts)
     if waits:
-        await settle()
+        await other_tasks_run()
     await parts.aclose()
     assert sorted(replies.ended) == list(range(count))
     assert others() == before
@@ -86,7 +86,7 @@ async def test_who_is_cancelled_while_waiting_leaves_no_task(merged):
 
     before, ended = others(), []
     reading = asyncio.create_task(read())
-    await settle()
+    await other_tasks_run()
     reading.cancel()
     with pytest.raises(asyncio.CancelledError):
         await reading

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pie_mlx.engine.model.runner.batch import ScheduledTokens
+from pie_mlx.engine.model.runner.batch import BatchEntry
 from pie_mlx.engine.model.runner.pipeline import UncommittedStep
 from pie_mlx.engine.model.runner.sampling import Sampling
 from pie_mlx.events import TickCompleted
@@ -70,8 +70,8 @@ def foreseen(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Of each step that ran ahead, whether it was read as foreseen."""
     found, reading = list[bool](), UncommittedStep.sampling_of
 
-    def watched(step: UncommittedStep, works: Sequence[ScheduledTokens]) -> Sampling:
-        read = reading(step, works)
+    def watched(step: UncommittedStep, entries: Sequence[BatchEntry]) -> Sampling:
+        read = reading(step, entries)
         found.append(read is step.sampling)
         return read
 

@@ -90,7 +90,7 @@ class Batches:
 
     def _begin(self, batch: Batch) -> Any:
         self._runner.call(self._leaves.acquire)
-        self._begun.put(sum(len(work.tokens) for work in batch.works))
+        self._begun.put(sum(len(entry.tokens) for entry in batch.entries))
         return self._run(batch)
 
 

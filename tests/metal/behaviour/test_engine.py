@@ -80,7 +80,7 @@ class Driver:
         tokens = [token for work in works for token in work.tokens]
         logits = self.model.forward(StepInput(tokens, positions, slots, tuple(segments), rows))
         chosen = mx.argmax(logits, axis=-1)
-        self.model.settle(chosen)
+        self.model.finish(chosen)
         return [int(token) for token in np.asarray(chosen)]
 
     def fork(self, source: Sequence) -> Sequence:

@@ -12,7 +12,7 @@ from pie_mlx.backends import using
 from pie_mlx.calls import SampledTokens, Sampler
 from pie_mlx.engine.kv import PageCopy
 from pie_mlx.engine.model.loaded import LoadedModel
-from pie_mlx.engine.model.runner.batch import Batch, LogitsRequest, Outcome, ScheduledTokens
+from pie_mlx.engine.model.runner.batch import Batch, BatchEntry, LogitsRequest, Outcome
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.errors import BatchFailedError
 from pie_mlx.metal import faults
@@ -69,13 +69,13 @@ async def test_a_batch_whose_kernel_fails_is_computed_without_it(
 TABLES = ([7, 2, 30, 5], [11, 40, 3, 21])
 
 
-def work(context: int, tokens: Sequence[int], held: int, table: Sequence[int] | None = None) -> ScheduledTokens:
+def entry(context: int, tokens: Sequence[int], held: int, table: Sequence[int] | None = None) -> BatchEntry:
     """`tokens` behind `held` others; draws the most likely token behind them."""
     pages, length = table or TABLES[context], held + len(tokens)
     places = range(held, length)
     slots = [pages[place // PAGE_SIZE] * PAGE_SIZE + place % PAGE_SIZE for place in places]
     reads = (LogitsRequest(len(tokens) - 1, Sampler.argmax()),)
-    return ScheduledTokens(context, tokens, list(places), slots, pages[: -(-length // PAGE_SIZE)], length, reads=reads)
+    return BatchEntry(context, tokens, list(places), slots, pages[: -(-length // PAGE_SIZE)], length, reads=reads)
 
 
 async def running_on(launcher: KernelLauncher | None) -> Runner:
@@ -90,11 +90,11 @@ def drawn(outcome: Outcome) -> list[int]:
 
 async def forked(runner: Runner) -> list[int]:
     """Two tokens of a context that is cut within its last page and of a copy made before: both write in that page."""
-    first = await runner.run(Batch((work(0, range(5, 18), 0),)))
+    first = await runner.run(Batch((entry(0, range(5, 18), 0),)))
     copies = (PageCopy(source=2, target=40, rows=5),)
-    both = Batch((work(0, [9, 8], 10), work(1, [4], 13, [7, 40, 3, 21])), copies)
+    both = Batch((entry(0, [9, 8], 10), entry(1, [4], 13, [7, 40, 3, 21])), copies)
     second = await runner.run(both)
-    third = await runner.run(Batch((work(0, [6], 12), work(1, [6], 14, [7, 40, 3, 21]))))
+    third = await runner.run(Batch((entry(0, [6], 12), entry(1, [6], 14, [7, 40, 3, 21]))))
     runner.close()
     return [token for outcome in (first, second, third) for token in drawn(outcome)]
 
@@ -116,7 +116,7 @@ async def test_copies_that_go_with_a_failed_batch_are_made_of_what_was_there_bef
 async def test_pages_that_move_when_a_kernel_fails_keep_what_they_hold(kernel: str, builder: Builder) -> None:
     async def moved(launcher: KernelLauncher | None) -> list[np.ndarray]:
         runner = await running_on(launcher)
-        await runner.run(Batch((work(0, range(5, 18), 0),)))
+        await runner.run(Batch((entry(0, range(5, 18), 0),)))
         held = await runner.move_pages(lambda pool: pool.read_pages([7, 2]))
         await runner.copy_pages([(7, 1, PAGE_SIZE), (2, 7, 5)])
         await runner.move_pages(lambda pool: pool.write_pages([33, 4], held))
@@ -135,7 +135,7 @@ async def test_a_pool_goes_on_where_it_lies(builder: Builder) -> None:
     before = addresses([array for layer in pool.layers for array in (layer.keys, layer.values)])
     del pool
     for step in range(3):
-        await runner.run(Batch((work(0, [5, 6], 2 * step),)))
+        await runner.run(Batch((entry(0, [5, 6], 2 * step),)))
     assert not runner.model.pool.ordered
     assert addresses(runner.model.pool.arrays()) == before
     runner.close()
@@ -145,7 +145,7 @@ async def test_a_kernel_that_others_can_stand_in_for_takes_none_with_it(builder:
     failing = Failing(builder, "paged_prefill", "pipeline")
     runner = await running_on(failing.launcher)
     for _ in range(2):
-        await runner.run(Batch((work(0, range(5, 18), 0),)))
+        await runner.run(Batch((entry(0, range(5, 18), 0),)))
     assert isinstance(runner.model.pool, KernelPool)
     assert runner.model.pool.launcher.disabled == {"paged_prefill"}
     assert failing.launches == 1
@@ -171,7 +171,7 @@ async def test_kernels_are_condemned_only_for_what_they_can_have_done(
 ) -> None:
     monkeypatch.setattr(faults, "RUN_MARK", "[METAL] Command buffer execution failed")
     runner = await running_on(emulator_launcher(Emulator(builder)))
-    batch = Batch((work(0, [5, 6], 0),))
+    batch = Batch((entry(0, [5, 6], 0),))
     expected = await runner.run(batch)
     compute, errors = LoadedModel.compute, [RuntimeError(f"[METAL] Command buffer execution failed: {says}.")]
 

@@ -99,11 +99,11 @@ def test_a_specialisation_that_cannot_be_compiled_is_found_at_the_start(
 def test_what_is_no_fault_of_kernels_does_not_keep_an_engine_from_its_start(
     builder: Builder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def settle(*outputs: mx.array) -> None:
+    def finish(*outputs: mx.array) -> None:
         raise RuntimeError("[METAL] Command buffer execution failed: Insufficient Memory.")
 
     model = allocated("llama", emulator_launcher(Emulator(builder)))
-    monkeypatch.setattr(model, "settle", settle)
+    monkeypatch.setattr(model, "finish", finish)
     said: list[str] = []
     warm_up(model, said.append)
     assert said[1] == (

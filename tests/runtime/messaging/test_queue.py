@@ -162,10 +162,10 @@ async def play(steps: list[tuple[str, int]]) -> None:
             case _:
                 await turn()
         q.check_integrity()
-    await settle(q, pushes, waits, taken)
+    await drain_and_check(q, pushes, waits, taken)
 
 
-async def settle(
+async def drain_and_check(
     q: Queue, pushes: dict[str, asyncio.Task[None]], waits: dict[Ticket, asyncio.Task[None]], taken: list[str]
 ) -> None:
     await turn()

@@ -85,7 +85,7 @@ async def begun() -> AsyncIterator[Callable[..., list[Client]]]:
     await asyncio.gather(*(client.task for client in clients), return_exceptions=True)
 
 
-async def settled() -> None:
+async def other_tasks_run() -> None:
     for _ in range(20):
         await asyncio.sleep(0)
 
@@ -99,14 +99,14 @@ async def test_requests_count_from_their_arrival(begun: Callable[..., list[Clien
 
     app = ProcessApp(launch, patience_seconds=10, at_once=4)
     first, more = begun(app, 4, sends=sends), begun(app, 3)
-    await settled()
+    await other_tasks_run()
     assert [client.status for client in (*first, *more)] == [None] * 4 + [503] * 3
     assert [client.read for client in more] == [0] * 3
     for client in first:
         client.task.cancel()
-    await settled()
+    await other_tasks_run()
     (later,) = begun(app, 1)
-    await settled()
+    await other_tasks_run()
     assert later.status is None
 
 
@@ -124,7 +124,7 @@ async def test_a_request_counts_until_its_process_is_over(begun: Callable[..., l
     (second,) = begun(app, 1)
     await second.task
     program.over.set()
-    await settled()
+    await other_tasks_run()
     (third,) = begun(app, 1)
     await third.task
     assert [client.status for client in (first, second, third)] == [200, 503, 200]
@@ -160,7 +160,7 @@ async def test_a_body_that_is_too_long_alone_or_with_the_others_is_refused_unrea
     app = ProcessApp(launch, patience_seconds=10, body_limit_bytes=8, bodies_limit_bytes=5)
     client = Client(app, sends=False, headers=[(b"content-length", b"%d" % length)])
     task = client.begin()
-    await settled()
+    await other_tasks_run()
     assert client.status == status
     assert client.read == 1  # what still comes is taken in
     task.cancel()
@@ -179,9 +179,9 @@ async def test_what_bodies_took_is_free_when_their_processes_are_over(begun: Cal
     (first,) = begun(app, 1)
     await first.task
     (second,) = begun(app, 1)
-    await settled()
+    await other_tasks_run()
     program.over.set()
-    await settled()
+    await other_tasks_run()
     (third,) = begun(app, 1)
     await third.task
     assert [client.status for client in (first, second, third)] == [200, 503, 200]
@@ -234,7 +234,7 @@ async def test_each_request_is_told_when_it_is_over() -> None:
     assert ended == []  # its process is not over
     await Client(app).begin()
     program.over.set()
-    await settled()
+    await other_tasks_run()
     too_long = Client(app)
     too_long.body = b"xx"
     await too_long.begin()
@@ -253,10 +253,10 @@ async def test_a_client_that_leaves_before_its_answer_is_whole_has_left() -> Non
 
     client = Client(ProcessApp(launch, patience_seconds=10, finished=ended.append))
     client.begin()
-    await settled()
+    await other_tasks_run()
     client.gone.set()
     await client.task
-    await settled()
+    await other_tasks_run()
     assert [served.status for served in ended] == [CLIENT_LEFT]
 
 

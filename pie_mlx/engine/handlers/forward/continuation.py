@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from pie_mlx.calls import AnyResult, Continuation, Forward, ForwardReply, SampledTokens, Sampler, Slot, joined
 from pie_mlx.engine.handlers.forward.forward_request import ForwardRequest, next_sampler
 from pie_mlx.engine.kv import PageStore
-from pie_mlx.engine.scheduler.forward_task import FurtherSteps
+from pie_mlx.engine.scheduler.forward_task import PassContinuation
 from pie_mlx.engine.scheduler.live_context import LiveContext, Prefetched
 from pie_mlx.errors import BatchFailedError, ForwardTimeoutError, InvalidArgumentError, PieError
 
@@ -22,7 +22,7 @@ FEWEST_PREFETCHED = 3
 LONGEST_SECONDS = 32e-3
 """How much later the first token may come for the sake of prefetched ones: two frames of a screen."""
 
-RunPass = Callable[[Forward, FurtherSteps | None], Awaitable[ForwardReply]]
+RunPass = Callable[[Forward, PassContinuation | None], Awaitable[ForwardReply]]
 
 
 async def run_passes(run: RunPass, context: LiveContext, call: Forward, plan: Continuation) -> ForwardReply:
@@ -42,7 +42,7 @@ async def run_passes(run: RunPass, context: LiveContext, call: Forward, plan: Co
             hint="send the passes one by one",
         )
     stops, wanted = frozenset(plan.stop_tokens), plan.tokens + 1
-    reply = await run(call, FurtherSteps.of(context, plan.tokens, stops))
+    reply = await run(call, PassContinuation.of(context, plan.tokens, stops))
     drawn, in_kv, drafted, attached = _drawn(reply), reply.kept, reply.drafted, reply.attached
     while not (ended := _ends(reply, stops) or len(drawn.tokens) >= wanted):
         if context.named != named or _is_cancelled():
@@ -50,9 +50,9 @@ async def run_passes(run: RunPass, context: LiveContext, call: Forward, plan: Co
         left = wanted - len(drawn.tokens)
         try:
             following = _following(call, plan, sampler, drawn.tokens, in_kv)
-            reply = await run(following, FurtherSteps.of(context, left - 1, stops))
+            reply = await run(following, PassContinuation.of(context, left - 1, stops))
         except (BatchFailedError, ForwardTimeoutError) as error:
-            context.owed = error  # a pass of its own would not meet it again
+            context.deferred_error = error  # a pass of its own would not meet it again
             break
         except (PieError, asyncio.CancelledError):
             break
@@ -110,17 +110,17 @@ def check_claimed(context: LiveContext, claimed: int) -> int:
     return claimed
 
 
-def prefetching(context: LiveContext, call: Forward) -> FurtherSteps | None:
+def prefetching(context: LiveContext, call: Forward) -> PassContinuation | None:
     """The steps that may be taken behind a pass before they are asked for; None where a step might be another one."""
     plan, sampler = call.continuation, next_sampler(call)
     if plan is None or not plan.tokens or sampler is None or sampler.scores:
         return None
     if call.matchers or call.adapter or call.zo_seed:
         return None
-    return FurtherSteps.of(context, plan.tokens, frozenset(plan.stop_tokens), asked=False)
+    return PassContinuation.of(context, plan.tokens, frozenset(plan.stop_tokens), asked=False)
 
 
-def limit_prefetching(steps: FurtherSteps, claimed: int, step_seconds: float | None) -> None:
+def limit_prefetching(steps: PassContinuation, claimed: int, step_seconds: float | None) -> None:
     """Prefetch no more than pays where a step takes `step_seconds` lately, and the program used `claimed`."""
     in_time = int(LONGEST_SECONDS / step_seconds) if step_seconds else 0
     steps.trim(min(in_time, _prefetch_limit(steps.context, claimed)) if in_time >= FEWEST_PREFETCHED else 0)
@@ -138,7 +138,7 @@ def _prefetch_limit(context: LiveContext, claimed: int) -> int:
 
 
 def split_prefetched(
-    context: LiveContext, call: Forward, steps: FurtherSteps | None, results: list[AnyResult], claimed: int
+    context: LiveContext, call: Forward, steps: PassContinuation | None, results: list[AnyResult], claimed: int
 ) -> list[int]:
     """The prefetched tokens, taken out of `results`; none if another call waits, which comes before them (P3).
 

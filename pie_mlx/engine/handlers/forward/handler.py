@@ -39,7 +39,7 @@ from pie_mlx.engine.kv import WorkingToken
 from pie_mlx.engine.market import Horizon, declared_horizon
 from pie_mlx.engine.model.adapters import NO_ADAPTER, AdapterUse
 from pie_mlx.engine.model.runner.batch import LogitsRequest, PackedMask
-from pie_mlx.engine.scheduler.forward_task import FurtherSteps, advance_matchers
+from pie_mlx.engine.scheduler.forward_task import PassContinuation, advance_matchers
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.speculation.drafting import DraftRow
@@ -57,12 +57,12 @@ NO_HORIZON = Horizon(0.0, 1.0)
 @answers(calls.Forward)
 async def forward(services: Services, process: Process, call: calls.Forward) -> calls.ForwardReply:
     context = process.context(call.context)
-    context.pay()
+    context.raise_deferred()
     check_plans(call, services.model_info)
     matchers = process.matchers_of(call.matchers)
     run_pass = _adapted_pass if call.adapter or call.zo_seed else _pass
 
-    def run(one: calls.Forward, continuation: FurtherSteps | None) -> Coroutine[Any, Any, calls.ForwardReply]:
+    def run(one: calls.Forward, continuation: PassContinuation | None) -> Coroutine[Any, Any, calls.ForwardReply]:
         return run_pass(services, process, context, one, matchers, continuation)
 
     if call.continuation is None or not call.continuation.asked:
@@ -76,7 +76,7 @@ async def _adapted_pass(
     context: LiveContext,
     call: calls.Forward,
     matchers: Sequence[Matcher],
-    continuation: FurtherSteps | None,
+    continuation: PassContinuation | None,
 ) -> calls.ForwardReply:
     """A pass with the adapter as it is now: each pass of a continuation is a use like any other (A1)."""
     with services.adapters.used(process.username, call.adapter, call.zo_seed) as use:
@@ -89,7 +89,7 @@ async def _pass(
     context: LiveContext,
     call: calls.Forward,
     matchers: Sequence[Matcher],
-    continuation: FurtherSteps | None,
+    continuation: PassContinuation | None,
     use: AdapterUse = NO_ADAPTER,
 ) -> calls.ForwardReply:
     async with context.turn:
@@ -165,7 +165,7 @@ def _freedom(matchers: Sequence[Matcher]) -> Freedom:
     return Freedom(min((free.tokens for free in found), default=0), frozenset().union(*(free.ends for free in found)))
 
 
-def _limit(services: Services, continuation: FurtherSteps, claimed: int, length: int) -> None:
+def _limit(services: Services, continuation: PassContinuation, claimed: int, length: int) -> None:
     """Let a continuation behind `length` tokens go no further than the model reads and than pays."""
     continuation.trim(services.model_info.maximum_positions - length)
     if continuation.asked:
@@ -179,7 +179,7 @@ async def _paid(
     services: Services,
     process: Process,
     tokens: int,
-    more: DraftedPass | FurtherSteps | None,
+    more: DraftedPass | PassContinuation | None,
     work: Coroutine[Any, Any, T],
 ) -> T:
     """Run a pass of `tokens` inputs, and as `more` as there are tokens for, on the process's token wallet.
@@ -209,7 +209,7 @@ async def _run(
     request: ForwardRequest,
     reads: Sequence[LogitsRequest],
     drafted: DraftedPass | None,
-    continuation: FurtherSteps | None,
+    continuation: PassContinuation | None,
 ) -> tuple[list[calls.AnyResult], int]:
     """Attach, reserve, compute and commit; on any error the context is as it was (E3, E6).
 
@@ -336,7 +336,7 @@ def _advance(
     call: calls.Forward,
     matchers: Sequence[Matcher],
     results: Sequence[calls.AnyResult],
-    continuation: FurtherSteps | None,
+    continuation: PassContinuation | None,
 ) -> bool:
     """Feed the sampled tokens to the matchers; whether one of them has terminated (G13)."""
     if call.advance_slot is not None:

@@ -88,7 +88,7 @@ def _run(network: PagedNetwork, memory: PageMemory, begin: int | None, end: int 
     step = StepInput(tokens, positions, slots, tuple(segments), rows)
     logits = network.forward(step, memory)
     evaluate(logits, memory.arrays(), network.recurrence.arrays())
-    network.recurrence.settle()
+    network.recurrence.commit()
     return logits
 
 

@@ -19,7 +19,7 @@ class Network(Protocol):
     of a step that is never evaluated, and `recover` of what a step that failed had begun. `transients` tells what a
     step takes in memory. What recurrent layers remember of a context, its `state` of `state_bytes`, is in no page: a
     value that can be put back; `stateful` are the contexts that have one, and `recurrence` has those of all contexts,
-    and of steps that are not settled. A pass of a context goes on from the state after the tokens before, and raises
+    and of steps that are not committed. A pass of a context goes on from the state after the tokens before, and raises
     RuntimeError without it.
     `window` is the smallest number of slots that a layer looks back, None when all see everything. `follows` tells
     whether it takes tokens that are still being drawn. `largest_matrix` counts the entries of a layer's largest matrix,

@@ -74,7 +74,7 @@ class PagedNetwork:
         """Logits [R, vocabulary_size] float32 of the rows asked for, lazily built but for the last of several
         batches of equal length."""
         if self.recurrent:
-            self.recurrence.open(follows=not memory.pool.settled)
+            self.recurrence.open(follows=not memory.pool.evaluated)
         if self._tier.layout is Layout.TOKENS:
             if self.recurrent:
                 step = side_by_side(step)

@@ -103,21 +103,21 @@ class _Reached:
 class RecurrentStates:
     """States by context. A forward pass loads those of one group of rows after the other into mlx-lm's caches.
 
-    Steps are settled in the order they were built, once they are evaluated; until then a step behind them goes on from
-    what they leave, and all others from what is settled. Arrays are immutable, so a fork shares them.
+    Steps are committed in the order they were built, once they are evaluated. Until then a step after them goes on from
+    what they leave, and all others from what is committed. Arrays are immutable, so a fork shares them.
     """
 
     def __init__(self, caches: Sequence[Any]) -> None:
         self._caches = caches
         self._layers = {id(cache): layer for layer, cache in enumerate(caches)}
-        self._settled: dict[int, RecurrentState] = {}
+        self._committed: dict[int, RecurrentState] = {}
         self._reached: dict[int, list[_Reached]] = {}
         self._steps: list[dict[int, _Reached]] = []
         self._groups: list[tuple[RowGroup, LayerStates]] = []
         self._recordings: dict[int, Recording] = {}
 
     def open(self, *, follows: bool) -> None:
-        """A step begins; without `follows`, those that are not settled never were."""
+        """A step begins; without `follows`, those that are not committed never were."""
         if not follows:
             self._steps.clear()
         self._steps.append({})
@@ -164,7 +164,7 @@ class RecurrentStates:
             cache.cache = [None] * len(cache.cache)
 
     def arrays(self) -> list[mx.array]:
-        """What is not settled yet; evaluate it with the outputs of the step."""
+        """What is not committed yet; evaluate it with the outputs of the step."""
         left = [one for step in self._steps for one in step.values()]
         batches = {id(one.state.batch): one.state.batch.layers for one in left}
         recordings = {id(one.recording): one.recording for one in left if one.recording is not None}
@@ -172,20 +172,20 @@ class RecurrentStates:
         return [*(array for layers in batches.values() for array in _arrays(layers)), *kept]
 
     def claim(self, contexts: Container[int]) -> None:
-        """Of the first step that is not settled, only these contexts go on."""
+        """Of the first step that is not committed, only these contexts go on."""
         self._steps[:1] = [
             {context: one for context, one in step.items() if context in contexts} for step in self._steps[:1]
         ]
 
-    def settle(self, *, keeps: bool = False) -> None:
-        """Keep what the first step that is not settled left; `keeps`: also the states before, so that contexts may
+    def commit(self, *, keeps: bool = False) -> None:
+        """Keep what the first step that is not committed left; `keeps`: also the states before, so that contexts may
         return there."""
         for step in self._steps[:1]:
             for context, one in step.items():
                 # The drafts of a pass may be those of several steps.
                 before = self._reached.get(context, ()) if keeps or one.drafts else ()
                 self._reached[context] = [*(each for each in before if each.state.tokens <= one.start), one]
-                self._settled[context] = one.state
+                self._committed[context] = one.state
         del self._steps[:1]
         self._release_neighbours()
 
@@ -194,24 +194,24 @@ class RecurrentStates:
         del self._steps[-1:]
 
     def discard(self) -> None:
-        """No step that is not settled ever was."""
+        """No step that is not committed ever was."""
         self._steps.clear()
 
     def of(self, context: int) -> RecurrentState | None:
         """The state of `context`, None before its first token."""
-        return self._settled.get(context)
+        return self._committed.get(context)
 
     def contexts(self) -> list[int]:
         """Those that have a state."""
-        return list(self._settled)
+        return list(self._committed)
 
     def put(self, context: int, state: RecurrentState | None) -> None:
         """`context` continues from `state`."""
         self._reached.pop(context, None)
         if state is None:
-            self._settled.pop(context, None)
+            self._committed.pop(context, None)
         else:
-            self._settled[context] = state
+            self._committed[context] = state
 
     def known(self, context: int, tokens: int) -> int:
         """Behind how many of the first `tokens` tokens of `context` the state is known: the most."""
@@ -225,7 +225,7 @@ class RecurrentStates:
         found = next((state for one in reached if (state := one.behind(tokens)) is not None), None)
         if found is None:
             raise RuntimeError(f"recurrent layers: context {context} has no state behind {tokens} tokens")
-        self._settled[context] = found
+        self._committed[context] = found
         later = [one for one in reached if one.state.tokens > tokens and not one.drafts]
         self._reached[context] = [_Reached(found, tokens), *later]
 
@@ -239,7 +239,7 @@ class RecurrentStates:
     def _row(self, context: int, tokens: int) -> RecurrentState:
         """The state after the first `tokens` tokens. Any other one would give wrong tokens: raises RuntimeError."""
         left = next((step[context].state for step in reversed(self._steps) if context in step), None)
-        found = left or self._settled.get(context)
+        found = left or self._committed.get(context)
         if found is None or found.tokens != tokens:
             known = "none" if found is None else f"one of {found.tokens} tokens"
             raise RuntimeError(f"context {context}: a pass after {tokens} tokens needs their state, there is {known}")
@@ -249,7 +249,7 @@ class RecurrentStates:
         """Copy the rows of contexts that went on from nothing lately, where most of their batch is of no use: a row
         keeps all of it in memory."""
         batches: dict[int, list[RecurrentState]] = {}
-        for state in list(self._settled.values()):
+        for state in list(self._committed.values()):
             if state.size > 1:
                 batches.setdefault(id(state.batch), []).append(state)
         for states in batches.values():

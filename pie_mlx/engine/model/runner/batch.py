@@ -22,7 +22,7 @@ PackedMask = npt.NDArray[np.uint32]
 
 @dataclass(frozen=True, slots=True)
 class LogitsRequest:
-    """One reading of the logits at token `index` of a context's ScheduledTokens.
+    """One reading of the logits at token `index` of a context's BatchEntry.
 
     `stream` and `counter` key the random draw (L6); `mask` restricts samplers only, probes see the plain logits (F9).
     `counts` are those of the text up to this row, for a sampler with penalties (L7).
@@ -36,7 +36,7 @@ class LogitsRequest:
     counts: TokenCounts | None = field(default=None, compare=False)
 
 
-class ScheduledTokens(msgspec.Struct, frozen=True):
+class BatchEntry(msgspec.Struct, frozen=True):
     """One context's tokens of this tick.
 
     `slots` are physical (page * page size + offset); `kv_length` counts the slots held after these tokens are written;
@@ -75,12 +75,12 @@ class StopCondition(Protocol):
 class Batch:
     """One ragged batch; `copies` are done before anything of it is computed.
 
-    Up to `further` steps are committed behind it, as long as its `continuation` wants them. All `works` have slots for
-    these, and a slot more if a step may be in flight behind the last one. If the batch `claims`, its works are rows of
+    Up to `further` steps are committed after it, as long as its `continuation` wants them. All `entries` have slots for
+    these, and a slot more if a step may be in flight after the last one. If the batch `claims`, its entries are rows of
     the step in flight. If it `prefetches`, contexts may go on from any of its steps.
     """
 
-    works: tuple[ScheduledTokens, ...]
+    entries: tuple[BatchEntry, ...]
     copies: tuple[PageCopy, ...] = ()
     continuation: StopCondition | None = None
     further: int = 0
@@ -89,33 +89,33 @@ class Batch:
 
     @property
     def tokens(self) -> int:
-        return sum(len(work.tokens) for work in self.works)
+        return sum(len(entry.tokens) for entry in self.entries)
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """The results of a batch, one for each of its works, and the seconds it took.
+    """The results of a batch, one for each of its entries, and the seconds it took.
 
-    `steps` counts the batch and the steps committed behind it, which took `further_seconds`. The works `in_flight` are
+    `steps` counts the batch and the steps committed after it, which took `further_seconds`. The entries `in_flight` are
     being computed already, each on the token that its context drew last.
     """
 
-    results: "Sequence[WorkResult]"
+    results: "Sequence[EntryResult]"
     seconds: float
     steps: int = 1
     further_seconds: float = 0.0
-    in_flight: Sequence[ScheduledTokens] = ()
+    in_flight: Sequence[BatchEntry] = ()
 
 
-WorkResult = list[AnyResult] | BatchFailedError
-"""Results in the order of `ScheduledTokens.reads`, or why this work alone failed."""
+EntryResult = list[AnyResult] | BatchFailedError
+"""Results in the order of `BatchEntry.reads`, or why this entry alone failed."""
 
 
-def drawn_of(result: WorkResult) -> list[SampledTokens]:
+def drawn_of(result: EntryResult) -> list[SampledTokens]:
     """What the samplers of a context drew."""
     return [] if isinstance(result, BatchFailedError) else [one for one in result if isinstance(one, SampledTokens)]
 
 
-def last_drawn(result: WorkResult) -> list[int]:
+def last_drawn(result: EntryResult) -> list[int]:
     """The last token that a context drew, if it drew any."""
     return [value.tokens[-1] for value in drawn_of(result)][-1:]
 
@@ -126,7 +126,7 @@ Reads = Sequence[Sequence[tuple[int, LogitsRequest]]]
 _NO_ADAPTER: AdapterUse = (0, 0, 0)
 
 
-def step_input(works: Sequence[ScheduledTokens], trimmed_page_size: int | None = None) -> tuple[StepInput, Reads]:
+def step_input(entries: Sequence[BatchEntry], trimmed_page_size: int | None = None) -> tuple[StepInput, Reads]:
     """The ragged arrays of a batch, and what is read of them.
 
     Reads of one token share a row: the head runs once per distinct token. With `trimmed_page_size`, the tokens of a
@@ -138,40 +138,41 @@ def step_input(works: Sequence[ScheduledTokens], trimmed_page_size: int | None =
     tokens: list[int] = []
     positions: list[int] = []
     slots: list[int] = []
-    for work in works:
+    for entry in entries:
         start = len(tokens)
-        segments.append(_segment(work, start, trimmed_page_size))
+        segments.append(_segment(entry, start, trimmed_page_size))
         rows: dict[int, int] = {}
         own: list[tuple[int, LogitsRequest]] = []
-        for read in work.reads:
+        for read in entry.reads:
             if read.index not in rows:
                 rows[read.index] = len(logit_rows)
                 logit_rows.append(start + read.index)
             own.append((rows[read.index], read))
         reads.append(own)
-        tokens += work.tokens
-        positions += work.positions
-        slots += work.slots
-    return StepInput(tokens, positions, slots, segments, logit_rows, _adapters(works)), reads
+        tokens += entry.tokens
+        positions += entry.positions
+        slots += entry.slots
+    return StepInput(tokens, positions, slots, segments, logit_rows, _adapters(entries)), reads
 
 
-def next_step_input(works: Sequence[ScheduledTokens], drawn: int, tokens: Sequence[int] | mx.array) -> StepInput:
-    """The step that computes `tokens`, the last of those `drawn` by each of `works`; all of its logits are wanted."""
+def next_step_input(entries: Sequence[BatchEntry], drawn: int, tokens: Sequence[int] | mx.array) -> StepInput:
+    """The step that computes `tokens`, the last of those `drawn` by each of `entries`; all of its logits are wanted."""
     return StepInput(
         tokens=tokens,
-        positions=[work.positions[-1] + drawn for work in works],
-        slots=[work.further_slots[drawn - 1] for work in works],
+        positions=[entry.positions[-1] + drawn for entry in entries],
+        slots=[entry.further_slots[drawn - 1] for entry in entries],
         segments=[
-            Segment(work.context, row, 1, work.block_table, work.kv_length + drawn) for row, work in enumerate(works)
+            Segment(entry.context, row, 1, entry.block_table, entry.kv_length + drawn)
+            for row, entry in enumerate(entries)
         ],
-        logit_rows=range(len(works)),
+        logit_rows=range(len(entries)),
         adapters=None
-        if all([work.adapters is None for work in works])
-        else [work.adapters[-1] if work.adapters else _NO_ADAPTER for work in works],
+        if all([entry.adapters is None for entry in entries])
+        else [entry.adapters[-1] if entry.adapters else _NO_ADAPTER for entry in entries],
     )
 
 
-def next_reads(work: ScheduledTokens, drawn: int, known: Sequence[int]) -> list[LogitsRequest]:
+def next_reads(entry: BatchEntry, drawn: int, known: Sequence[int]) -> list[LogitsRequest]:
     """What a context that reads on as it did would read of that step, under no mask; those `known` of the tokens that
     it drew are counted."""
     return [
@@ -182,20 +183,20 @@ def next_reads(work: ScheduledTokens, drawn: int, known: Sequence[int]) -> list[
             read.counter + drawn if isinstance(read.read, Sampler) else 0,
             counts=read.counts and read.counts.after(known),
         )
-        for read in work.reads
+        for read in entry.reads
     ]
 
 
-def _segment(work: ScheduledTokens, start: int, trimmed_page_size: int | None) -> Segment:
-    table, length, masks = work.block_table, work.kv_length, work.masks
+def _segment(entry: BatchEntry, start: int, trimmed_page_size: int | None) -> Segment:
+    table, length, masks = entry.block_table, entry.kv_length, entry.masks
     if masks is not None and trimmed_page_size is not None:
         pages, masks = trim_pages(masks, length, trimmed_page_size)
         length -= (-(-length // trimmed_page_size) - len(pages)) * trimmed_page_size
         table = [table[page] for page in pages]
-    return Segment(work.context, start, len(work.tokens), table, length, masks, work.drafts)
+    return Segment(entry.context, start, len(entry.tokens), table, length, masks, entry.drafts)
 
 
-def _adapters(works: Sequence[ScheduledTokens]) -> list[AdapterUse] | None:
-    if all([work.adapters is None for work in works]):
+def _adapters(entries: Sequence[BatchEntry]) -> list[AdapterUse] | None:
+    if all([entry.adapters is None for entry in entries]):
         return None
-    return [use for work in works for use in work.adapters or [_NO_ADAPTER] * len(work.tokens)]
+    return [use for entry in entries for use in entry.adapters or [_NO_ADAPTER] * len(entry.tokens)]

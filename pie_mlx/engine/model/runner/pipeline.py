@@ -18,10 +18,10 @@ from pie_mlx.calls import joined
 from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.runner.batch import (
     Batch,
+    BatchEntry,
+    EntryResult,
     LogitsRequest,
     Outcome,
-    ScheduledTokens,
-    WorkResult,
     drawn_of,
     last_drawn,
     next_reads,
@@ -30,7 +30,7 @@ from pie_mlx.engine.model.runner.batch import (
 )
 from pie_mlx.engine.model.runner.sampling import Sampling
 from pie_mlx.errors import BatchFailedError, PieError
-from pie_mlx.metal import UnsettledError
+from pie_mlx.metal import UnevaluatedError
 from pie_mlx.metal.faults import DEVICE_ERRORS, failed_while_running
 from pie_mlx.metal.page_pool.memory import Revision
 
@@ -40,14 +40,14 @@ LONGEST_SECONDS = 0.5
 
 @dataclass(slots=True)
 class UncommittedStep:
-    """The step behind those `drawn` for `works`, which are those of the batch at `rows`.
+    """The step behind those `drawn` for `entries`, which are those of the batch at `rows`.
 
     Its `logits` [R, vocabulary] begin once it is kept, and the outputs of the step before are evaluated; on an ordered
     pool at once. `sampling` draws what its contexts are expected to read, `reads`; None if that is not known yet.
     `is_valid` tells of each row whether it was built on the token that was drawn in the end.
     """
 
-    works: Sequence[ScheduledTokens]
+    entries: Sequence[BatchEntry]
     rows: Sequence[int]
     drawn: int
     logits: mx.array
@@ -63,20 +63,20 @@ class UncommittedStep:
         """What is computed of it before it is claimed."""
         return [self.logits] if self.sampling is None else self.sampling.outputs
 
-    def sampling_of(self, works: Sequence[ScheduledTokens]) -> Sampling:
+    def sampling_of(self, entries: Sequence[BatchEntry]) -> Sampling:
         """What some of its contexts read."""
-        if self.sampling is not None and len(works) == len(self.works) and self._reads_as_expected(works):
+        if self.sampling is not None and len(entries) == len(self.entries) and self._reads_as_expected(entries):
             return self.sampling
-        rows = {work.context: row for row, work in enumerate(self.works)}
-        reads = [[(rows[work.context], read) for read in work.reads] for work in works]
+        rows = {entry.context: row for row, entry in enumerate(self.entries)}
+        reads = [[(rows[entry.context], read) for read in entry.reads] for entry in entries]
         return Sampling(self.logits, reads, self.hidden)
 
-    def _reads_as_expected(self, works: Sequence[ScheduledTokens]) -> bool:
-        """Whether each of `works` reads what was expected of its context, without any mask."""
-        for work, before, reads in zip(works, self.works, self.reads, strict=True):
-            if work.context != before.context or any([read.mask is not None for read in work.reads]):
+    def _reads_as_expected(self, entries: Sequence[BatchEntry]) -> bool:
+        """Whether each of `entries` reads what was expected of its context, without any mask."""
+        for entry, before, reads in zip(entries, self.entries, self.reads, strict=True):
+            if entry.context != before.context or any([read.mask is not None for read in entry.reads]):
                 return False
-            if list(work.reads) != reads:
+            if list(entry.reads) != reads:
                 return False
         return True
 
@@ -98,19 +98,19 @@ class Pipeline:
         began, claimed, self._behind = time.perf_counter(), self._behind, None
         if batch.claims and claimed is not None:
             if self._recurrence is not None:
-                self._recurrence.claim([work.context for work in batch.works])
-            began, sampling = claimed.began_seconds or began, claimed.sampling_of(batch.works)
+                self._recurrence.claim([entry.context for entry in batch.entries])
+            began, sampling = claimed.began_seconds or began, claimed.sampling_of(batch.entries)
         else:
-            step, reads = step_input(batch.works, self.model.trimmed_page_size)
+            step, reads = step_input(batch.entries, self.model.trimmed_page_size)
             logits = self.model.forward(step)
             if not step.logit_rows:
-                self.model.settle()
-                return Outcome([[] for _ in batch.works], time.perf_counter() - began)
+                self.model.finish()
+                return Outcome([[] for _ in batch.entries], time.perf_counter() - began)
             sampling = Sampling(logits, reads, self.model.network.hidden)
         try:
             steps = [self._draw(sampling, batch, [])]
             if self._recurrence is not None:
-                self._recurrence.settle(keeps=batch.prefetches)
+                self._recurrence.commit(keeps=batch.prefetches)
             ended = time.perf_counter()
             keeps = batch.continuation is None or self._draw_further(batch, steps, may_continue)
             in_flight = self._left(steps[-1]) if keeps else ()
@@ -121,7 +121,7 @@ class Pipeline:
             raise
         return Outcome(_joined(steps), ended - began, len(steps), time.perf_counter() - ended, in_flight)
 
-    def _draw_further(self, batch: Batch, steps: list[list[WorkResult]], may_continue: Callable[[], bool]) -> bool:
+    def _draw_further(self, batch: Batch, steps: list[list[EntryResult]], may_continue: Callable[[], bool]) -> bool:
         """Draw the steps behind the first of `steps` that the continuation wants; whether the program may go on."""
         until = time.perf_counter() + LONGEST_SECONDS
         with self._ended_by_errors():
@@ -133,7 +133,7 @@ class Pipeline:
                     return False  # that context fails again where a batch of its own asks for the step
                 steps.append(step)
                 if self._recurrence is not None:
-                    self._recurrence.settle(keeps=batch.prefetches)
+                    self._recurrence.commit(keeps=batch.prefetches)
         return False
 
     def begin(self) -> None:
@@ -150,7 +150,7 @@ class Pipeline:
                 self.forget()  # no batch has claimed it
                 self.model.recover()
 
-    def settle(self) -> None:
+    def drain(self) -> None:
         """Compute what is in flight, before something else touches a pool that does not order its writes."""
         if (self._behind is None and not self.model.began_early) or self.model.pool.ordered:
             return
@@ -164,10 +164,10 @@ class Pipeline:
         """Nothing is in flight any more; what of it has begun is computed all the same."""
         self._behind = None
 
-    def _draw(self, sampling: Sampling, batch: Batch, steps: Sequence[list[WorkResult]]) -> list[WorkResult]:
+    def _draw(self, sampling: Sampling, batch: Batch, steps: Sequence[list[EntryResult]]) -> list[EntryResult]:
         """What the step behind `steps` of a batch draws, with the next one built behind it if there is one."""
         model, drawn = self.model, len(steps) + 1
-        rows = [row for row, work in enumerate(batch.works) if len(work.further_slots) >= drawn]
+        rows = [row for row, entry in enumerate(batch.entries) if len(entry.further_slots) >= drawn]
         if not rows or not model.follows:
             model.compute(*sampling.outputs)
             return sampling.collect()
@@ -189,25 +189,26 @@ class Pipeline:
         self.model.begin(*outputs, *(() if self._recurrence is None else self._recurrence.arrays()))
 
     def _built(
-        self, sampling: Sampling, batch: Batch, rows: Sequence[int], steps: Sequence[list[WorkResult]]
+        self, sampling: Sampling, batch: Batch, rows: Sequence[int], steps: Sequence[list[EntryResult]]
     ) -> UncommittedStep | None:
         """The step behind the one that is being drawn, which follows `steps`; None where it can only be built later."""
-        works, drawn = [batch.works[row] for row in rows], len(steps) + 1
+        entries, drawn = [batch.entries[row] for row in rows], len(steps) + 1
         try:
             tokens = sampling.last_tokens(rows)
-            logits, before = self.model.follow(next_step_input(works, drawn, tokens))
-        except (UnsettledError, *DEVICE_ERRORS) as error:
+            logits, before = self.model.follow(next_step_input(entries, drawn, tokens))
+        except (UnevaluatedError, *DEVICE_ERRORS) as error:
             if failed_while_running(error):
                 raise  # MLX tells once that the step before has failed
             return None  # if it is the model that fails, it will do so again where a batch waits for it
-        step = UncommittedStep(works, rows, drawn, logits, self.model.network.hidden, before)
-        if all([_reads_alike(work) for work in works]):
-            step.reads = [next_reads(work, drawn, _drawn(steps, row)) for row, work in zip(rows, works, strict=True)]
+        step = UncommittedStep(entries, rows, drawn, logits, self.model.network.hidden, before)
+        if all([_reads_alike(entry) for entry in entries]):
+            pairs = zip(rows, entries, strict=True)
+            step.reads = [next_reads(entry, drawn, _drawn(steps, row)) for row, entry in pairs]
             rows_read = [[(row, read) for read in reads] for row, reads in enumerate(step.reads)]
             step.sampling = Sampling(logits, rows_read, step.hidden, tokens)
         return step
 
-    def _next(self, batch: Batch, steps: Sequence[list[WorkResult]]) -> Sampling:
+    def _next(self, batch: Batch, steps: Sequence[list[EntryResult]]) -> Sampling:
         """The step behind the last one, under the masks that now are known. Raises PieError where there are none."""
         drawn, masks = len(steps), () if batch.continuation is None else batch.continuation.masks()
         behind = self._behind
@@ -223,21 +224,21 @@ class Pipeline:
                 self._drop()
                 self.model.compute()  # its first layers may have begun
             tokens = [token for result in steps[-1] for token in last_drawn(result)]
-            logits = self.model.forward(next_step_input(batch.works, drawn, tokens))
-        pairs = enumerate(zip(batch.works, masks, strict=True))
+            logits = self.model.forward(next_step_input(batch.entries, drawn, tokens))
+        pairs = enumerate(zip(batch.entries, masks, strict=True))
         reads = [
-            [(row, replace(next_reads(work, drawn, _drawn(steps, row))[0], mask=mask))] for row, (work, mask) in pairs
+            [(row, replace(next_reads(entry, drawn, _drawn(steps, row))[0], mask=mask))] for row, (entry, mask) in pairs
         ]
         return Sampling(logits, reads)
 
-    def _left(self, results: Sequence[WorkResult]) -> Sequence[ScheduledTokens]:
+    def _left(self, results: Sequence[EntryResult]) -> Sequence[BatchEntry]:
         """Keep the step that is built as the one in flight: its rows, with the tokens that they were built on."""
         behind = self._behind
         if behind is None:
             return ()
-        rows = zip(behind.rows, behind.works, behind.is_valid, strict=True)
-        last = [(work, last_drawn(results[row])) for row, work, valid in rows if valid]
-        in_flight = [_row_behind(work, behind.drawn, tokens) for work, tokens in last if tokens]
+        rows = zip(behind.rows, behind.entries, behind.is_valid, strict=True)
+        last = [(entry, last_drawn(results[row])) for row, entry, valid in rows if valid]
+        in_flight = [_row_behind(entry, behind.drawn, tokens) for entry, tokens in last if tokens]
         if in_flight:
             behind.before.clear()
         return in_flight
@@ -262,19 +263,19 @@ class Pipeline:
             self.model.recover()
 
 
-def _is_wanted(batch: Batch, results: Sequence[WorkResult]) -> bool:
+def _is_wanted(batch: Batch, results: Sequence[EntryResult]) -> bool:
     """Whether another step may follow, now that each context has drawn a token. Raises PieError."""
     if batch.continuation is None or any([isinstance(result, BatchFailedError) for result in results]):
         return False
     return batch.continuation.advance([token for result in results for token in last_drawn(result)])
 
 
-def _drawn(steps: Sequence[Sequence[WorkResult]], row: int) -> list[int]:
-    """What was drawn in `steps` for one of the works, each of which draws one token in each."""
+def _drawn(steps: Sequence[Sequence[EntryResult]], row: int) -> list[int]:
+    """What was drawn in `steps` for one of the entries, each of which draws one token in each."""
     return [token for results in steps for token in last_drawn(results[row])]
 
 
-def _joined(steps: Sequence[Sequence[WorkResult]]) -> Sequence[WorkResult]:
+def _joined(steps: Sequence[Sequence[EntryResult]]) -> Sequence[EntryResult]:
     """The results of all steps as those of one: where there are several, each context draws one token in each."""
     if len(steps) == 1:
         return steps[0]
@@ -283,20 +284,20 @@ def _joined(steps: Sequence[Sequence[WorkResult]]) -> Sequence[WorkResult]:
     ]
 
 
-def _row_behind(work: ScheduledTokens, drawn: int, tokens: Sequence[int]) -> ScheduledTokens:
-    """The row that computes `tokens`, the last one of those `drawn` for `work`."""
-    return ScheduledTokens(
-        context=work.context,
+def _row_behind(entry: BatchEntry, drawn: int, tokens: Sequence[int]) -> BatchEntry:
+    """The row that computes `tokens`, the last one of those `drawn` for `entry`."""
+    return BatchEntry(
+        context=entry.context,
         tokens=tokens,
-        positions=[work.positions[-1] + drawn],
-        slots=[work.further_slots[drawn - 1]],
-        block_table=work.block_table,
-        kv_length=work.kv_length + drawn,
-        adapters=None if work.adapters is None else work.adapters[-1:],
+        positions=[entry.positions[-1] + drawn],
+        slots=[entry.further_slots[drawn - 1]],
+        block_table=entry.block_table,
+        kv_length=entry.kv_length + drawn,
+        adapters=None if entry.adapters is None else entry.adapters[-1:],
     )
 
 
-def _reads_alike(work: ScheduledTokens) -> bool:
+def _reads_alike(entry: BatchEntry) -> bool:
     """Whether it is known what the context would read of the next step: what it reads of its last input, unmasked."""
-    last = len(work.tokens) - 1
-    return bool(work.reads) and all([read.index == last and read.mask is None for read in work.reads])
+    last = len(entry.tokens) - 1
+    return bool(entry.reads) and all([read.index == last and read.mask is None for read in entry.reads])

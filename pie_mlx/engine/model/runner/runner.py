@@ -10,7 +10,7 @@ import mlx.core as mx
 
 from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.memory import Residency
-from pie_mlx.engine.model.runner.batch import Batch, Outcome, ScheduledTokens
+from pie_mlx.engine.model.runner.batch import Batch, BatchEntry, Outcome
 from pie_mlx.engine.model.runner.pipeline import Pipeline
 from pie_mlx.errors import BatchFailedError
 from pie_mlx.metal import KvPool
@@ -42,7 +42,7 @@ class Runner:
 
     def call(self, work: Callable[[], T]) -> asyncio.Future[T]:
         """Begin `work` on the MLX thread, when nothing is being computed there."""
-        return self._submit(lambda: self._settled(work))
+        return self._submit(lambda: self._drained(work))
 
     def move_pages(self, move: Callable[[KvPool], T]) -> asyncio.Future[T]:
         """`call` for what a pool reads or writes at once; done once more where a kernel fails in it."""
@@ -77,7 +77,7 @@ class Runner:
         return self.model
 
     def run(self, batch: Batch) -> asyncio.Future[Outcome]:
-        """Begin a batch, with what its continuation and its works want behind it. Raises BatchFailedError."""
+        """Begin a batch, with what its continuation and its entries want behind it. Raises BatchFailedError."""
         if self._pipeline is None:
             raise RuntimeError("runner: load() comes first")
         run = partial(self._run, self._pipeline, batch)
@@ -133,9 +133,9 @@ class Runner:
     def _copy_at_once(self, batch: Batch) -> PageCopies:
         """Carry out the copies of a batch; answers those that are left to it, because they can be done twice."""
         copies = [(copy.source, copy.target, copy.rows) for copy in batch.copies]
-        if self.model.pool.ordered and _can_be_repeated(copies, batch.works, self.model.pool.page_size):
+        if self.model.pool.ordered and _can_be_repeated(copies, batch.entries, self.model.pool.page_size):
             return copies
-        self._settled(lambda: self._copy(copies))
+        self._drained(lambda: self._copy(copies))
         return ()
 
     def _copy(self, copies: PageCopies) -> None:
@@ -154,16 +154,16 @@ class Runner:
         """Whether nothing waits for what runs now."""
         return self._submitted == self._begun + self._given_up
 
-    def _settled(self, work: Callable[[], T]) -> T:
+    def _drained(self, work: Callable[[], T]) -> T:
         """`work`, once what is in flight is computed."""
         if self._pipeline is not None:
-            self._pipeline.settle()
+            self._pipeline.drain()
         return work()
 
 
-def _can_be_repeated(copies: PageCopies, works: Sequence[ScheduledTokens], page_size: int) -> bool:
-    """Whether neither these copies nor the batch of `works` behind them change what the copies read."""
+def _can_be_repeated(copies: PageCopies, entries: Sequence[BatchEntry], page_size: int) -> bool:
+    """Whether neither these copies nor the batch of `entries` behind them change what the copies read."""
     sources = {source: rows for source, _, rows in sorted(copies, key=lambda copy: copy[2])}
-    written = (divmod(slot, page_size) for work in works for slot in (*work.slots, *work.further_slots))
+    written = (divmod(slot, page_size) for entry in entries for slot in (*entry.slots, *entry.further_slots))
     changed = any(offset < sources.get(page, 0) for page, offset in written)
     return not changed and sources.keys().isdisjoint(target for _, target, _ in copies)

@@ -15,7 +15,7 @@ import numpy as np
 
 from pie_mlx.backends import current_backend
 from pie_mlx.calls import AnyResult, HiddenMean, HiddenState, Probe, SampledTokens, Sampler
-from pie_mlx.engine.model.runner.batch import LogitsRequest, PackedMask, Reads, WorkResult
+from pie_mlx.engine.model.runner.batch import EntryResult, LogitsRequest, PackedMask, Reads
 from pie_mlx.engine.model.runner.penalties import penalized
 from pie_mlx.engine.model.runner.probing import Probing, drawn_logprobs
 from pie_mlx.engine.model.runner.randomness import uniform
@@ -103,7 +103,7 @@ class Sampling:
         """Once collected: whether `last_tokens` has the token that was drawn in the end."""
         return self._last[context] not in self._redrawn
 
-    def collect(self) -> list[WorkResult]:
+    def collect(self) -> list[EntryResult]:
         """The results of every context, in order. Evaluates again only for rows that kept too many tokens."""
         for group, tokens in zip(self._groups, self._graph, strict=False):
             self._place(group.places, tokens)
@@ -112,7 +112,7 @@ class Sampling:
         for places, scores in self._scored:
             self._place_scores(places, scores)
         probed, place = iter(() if self._probing is None else self._probing.collect()), 0
-        results: list[WorkResult] = []
+        results: list[EntryResult] = []
         for own in self._reads:
             values: list[AnyResult] = []
             for _, read in own:
@@ -180,7 +180,7 @@ class Sampling:
                 self._place_scores(places, drawn_logprobs(self._logits, [draw.row for draw in draws], tokens))
             self._redrawn.update(places)
 
-    def _without_broken(self, results: list[WorkResult], broken: Sequence[bool]) -> list[WorkResult]:
+    def _without_broken(self, results: list[EntryResult], broken: Sequence[bool]) -> list[EntryResult]:
         return [
             _not_numbers() if any(broken[row] for row, _ in own) else result
             for own, result in zip(self._reads, results, strict=True)

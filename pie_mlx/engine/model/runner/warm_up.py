@@ -71,7 +71,7 @@ def _compute(model: LoadedModel, step: StepInput) -> None:
     mask = np.full(-(-model.vocabulary_size // 32), 0xFFFFFFFF, np.uint32)
     reads = [(0, LogitsRequest(0, sampler.scored(), mask=allowed)) for sampler in SAMPLERS for allowed in (None, mask)]
     reading = Sampling(logits, [reads])
-    model.settle(*reading.outputs)
+    model.finish(*reading.outputs)
     reading.collect()
 
 
@@ -80,4 +80,4 @@ def _move_pages(model: LoadedModel) -> None:
     pool.write_pages([0], pool.read_pages([0]))
     if pool.pages > 1:
         pool.copy_pages([(0, 1, pool.page_size)])
-    model.settle()
+    model.finish()

@@ -8,7 +8,7 @@ import mlx.core as mx
 
 from pie_mlx.calls import SampledTokens
 from pie_mlx.engine.model.loaded import LoadedModel
-from pie_mlx.engine.model.runner.batch import ScheduledTokens, WorkResult, step_input
+from pie_mlx.engine.model.runner.batch import BatchEntry, EntryResult, step_input
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.model.runner.sampling import Sampling
 from pie_mlx.engine.speculation.draft_model.guess import Guess, Guesses, Writing
@@ -119,10 +119,10 @@ class DraftModelRunner:
         chunks = self._chunks()
         if not chunks:
             return
-        works = [self._work(item, count) for item, count in chunks]
-        self._in_step = {work.context for work in works}
+        entries = [self._entry(item, count) for item, count in chunks]
+        self._in_step = {entry.context for entry in entries}
         try:
-            results, seconds = await self._runner.call(lambda: self._compute(works))
+            results, seconds = await self._runner.call(lambda: self._compute(entries))
         except DEVICE_ERRORS as error:
             self._fail([item for item, _ in chunks], str(error))
             return
@@ -149,10 +149,10 @@ class DraftModelRunner:
                 self._finish(item)
         return chunks
 
-    def _work(self, item: Writing, count: int) -> ScheduledTokens:
+    def _entry(self, item: Writing, count: int) -> BatchEntry:
         context, books = item.guess.context, self.sequences
         first = books.length(context)
-        return ScheduledTokens(
+        return BatchEntry(
             context=context,
             tokens=item.pending[:count],
             positions=list(range(first, first + count)),
@@ -162,31 +162,31 @@ class DraftModelRunner:
             reads=item.reads(count),
         )
 
-    def _compute(self, works: Sequence[ScheduledTokens]) -> tuple[list[WorkResult], float]:
+    def _compute(self, entries: Sequence[BatchEntry]) -> tuple[list[EntryResult], float]:
         """On the MLX thread."""
         try:
-            return self._model.attempt(lambda: self._computed(works), lambda: None)
+            return self._model.attempt(lambda: self._computed(entries), lambda: None)
         except DEVICE_ERRORS:
             self._model.recover()
             raise
 
-    def _computed(self, works: Sequence[ScheduledTokens]) -> tuple[list[WorkResult], float]:
+    def _computed(self, entries: Sequence[BatchEntry]) -> tuple[list[EntryResult], float]:
         started = time.perf_counter()
-        step, reads = step_input(works)
+        step, reads = step_input(entries)
         logits = self._model.forward(step)
         if not step.logit_rows:
-            self._settle()
-            return [[] for _ in works], time.perf_counter() - started
+            self._end_step()
+            return [[] for _ in entries], time.perf_counter() - started
         reading = Sampling(logits[:, : self._vocabulary_size].astype(mx.float32), reads)
-        self._settle(*reading.outputs)
+        self._end_step(*reading.outputs)
         return reading.collect(), time.perf_counter() - started
 
-    def _settle(self, *outputs: mx.array) -> None:
+    def _end_step(self, *outputs: mx.array) -> None:
         """The end of a step. Guesses may be wrong: its contexts may return to where it began."""
         self._model.compute(*outputs)
-        self._recurrence.settle(keeps=True)
+        self._recurrence.commit(keeps=True)
 
-    def _take(self, item: Writing, count: int, result: WorkResult, seconds: float) -> None:
+    def _take(self, item: Writing, count: int, result: EntryResult, seconds: float) -> None:
         """A step is done. A context that does not wait any more has given up, and may be gone."""
         context = item.guess.context
         if self._writing.get(context) is not item:

@@ -37,10 +37,10 @@ class Deadline:
         if not self._turns.acquire(timeout=self.seconds):
             return None
         future = Future[V]()
-        _start(threading.Thread(target=self._settle, args=(future, work), name="pie-grammar", daemon=True))
+        _start(threading.Thread(target=self._resolve, args=(future, work), name="pie-grammar", daemon=True))
         return future.result() if wait([future], self.seconds).done else None
 
-    def _settle(self, future: "Future[V]", work: Callable[[], V]) -> None:
+    def _resolve(self, future: "Future[V]", work: Callable[[], V]) -> None:
         try:
             future.set_result(work())
         except BaseException as error:

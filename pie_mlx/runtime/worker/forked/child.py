@@ -42,7 +42,7 @@ def run(link_fd: int, stdout_fd: int, stderr_fd: int, *, isolated: bool, parent:
     when `lifeline` closes.
     """
     try:
-        _settle_in(stdout_fd, stderr_fd)
+        _set_up_process(stdout_fd, stderr_fd)
         listener = leave_network() if isolated else None
         drop_capabilities()
         die_with_parent(parent, lifeline)  # last: changing capabilities can undo it
@@ -59,7 +59,7 @@ def run(link_fd: int, stdout_fd: int, stderr_fd: int, *, isolated: bool, parent:
     os._exit(0)
 
 
-def _settle_in(stdout_fd: int, stderr_fd: int) -> None:
+def _set_up_process(stdout_fd: int, stderr_fd: int) -> None:
     """Start a process group, so that one signal reaches all descendants; redirect output to the pipes, close input.
 
     Not a session: Linux gives each session the same share of the processors, so many workers would starve the engine.

@@ -76,7 +76,7 @@ def prefill(model: LoadedModel, prompts: Sequence[Sequence[int]], uses: Sequence
     last = [segment.start + segment.count - 1 for segment in segments]
     step = StepInput(tokens, positions, slots, tuple(segments), last, None if uses is None else rows)
     logits = model.forward(step)
-    model.settle(logits)
+    model.finish(logits)
     for context in range(len(prompts)):
         model.network.set_state(context, None)
     return np.array(logits)

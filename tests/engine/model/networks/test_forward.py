@@ -49,7 +49,7 @@ def test_a_draft_tree_is_two_continuations_in_one_pass(start: Callable[[str], Dr
     masks = [[0, n + 1], [0, n + 2], [0, n, 2, 1], [0, n, 2, 2]]
     step = driver.step([Work(tree, [5, 6, 8, 9], positions=[n, n + 1, n, n + 1], masks=masks)])
     logits = driver.model.forward(StepInput(step.tokens, step.positions, step.slots, step.segments, [1, 3]))
-    driver.model.settle(logits)
+    driver.model.finish(logits)
     assert relative_error(np.array(logits), expected) < 1e-5
 
 
@@ -59,7 +59,7 @@ def test_wanted_rows_come_in_the_order_asked(start: Callable[[str], Driver]) -> 
     step = driver.step(work)
     rows = [12, 0, 9, 8, 0]
     logits = driver.model.forward(StepInput(step.tokens, step.positions, step.slots, step.segments, rows))
-    driver.model.settle(logits)
+    driver.model.finish(logits)
     separate = [TOKENS[:3], TOKENS[:1], [5], TOKENS, TOKENS[:1]]
     expected = [driver.run([Work(driver.context(), tokens)])[0] for tokens in separate]
     assert relative_error(np.array(logits), np.stack(expected)) < 1e-5
@@ -71,7 +71,7 @@ def test_a_pass_may_want_no_logits(architecture: str, start: Callable[[str], Dri
     quiet, plain = driver.context(), driver.context()
     step = driver.step([Work(quiet, TOKENS)])
     logits = driver.model.forward(StepInput(step.tokens, step.positions, step.slots, step.segments, []))
-    driver.model.settle(logits)
+    driver.model.finish(logits)
     assert logits.shape == (0, driver.model.vocabulary_size)
     driver.run([Work(plain, TOKENS)])
     a, b = driver.run([Work(quiet, [4]), Work(plain, [4])])
@@ -169,5 +169,5 @@ def adapted(driver: Driver, prompts: Sequence[Sequence[int]], adapters: Sequence
     step = driver.step([Work(driver.context(), prompt) for prompt in prompts])
     uses = [(number, 0, 0) for prompt, number in zip(prompts, adapters, strict=True) for _ in prompt]
     logits = driver.model.forward(replace(step, adapters=uses))
-    driver.model.settle(logits)
+    driver.model.finish(logits)
     return np.array(logits)

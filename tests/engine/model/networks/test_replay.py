@@ -75,7 +75,7 @@ def test_accepted_drafts_are_computed_with_their_adapters(driver: Driver) -> Non
     for contexts, window in ((plain, WINDOW[:3]), (drafted, WINDOW)):
         step = driver.step([Work(each, [*PROMPT, *window], drafts=2) for each in contexts])
         uses = [(number, 0, 0) for number in range(3) for _ in [*PROMPT, *window]]
-        driver.model.settle(driver.model.forward(replace(step, adapters=uses)))
+        driver.model.finish(driver.model.forward(replace(step, adapters=uses)))
     for context in drafted:
         driver.take_back(context, 2)
     found, expected = (driver.run([Work(each, [2]) for each in all]) for all in (drafted, plain))

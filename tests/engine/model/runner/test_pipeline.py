@@ -14,10 +14,10 @@ from pie_mlx.engine.model.loading.load import load_model
 from pie_mlx.engine.model.runner import pipeline, sampling
 from pie_mlx.engine.model.runner.batch import (
     Batch,
+    BatchEntry,
+    EntryResult,
     LogitsRequest,
     PackedMask,
-    ScheduledTokens,
-    WorkResult,
     last_drawn,
     step_input,
 )
@@ -64,12 +64,10 @@ def model(directory: Path, monkeypatch: pytest.MonkeyPatch) -> LoadedModel:
     return loaded
 
 
-def work(
-    context: int, tokens: Sequence[int], held: int, further: int = 0, sampler: Sampler = GREEDY
-) -> ScheduledTokens:
+def entry(context: int, tokens: Sequence[int], held: int, further: int = 0, sampler: Sampler = GREEDY) -> BatchEntry:
     """`tokens` behind `held` slots of a context, and one draw."""
     slots = [TABLES[context][slot // 16] * 16 + slot % 16 for slot in range(held, held + len(tokens) + further)]
-    return ScheduledTokens(
+    return BatchEntry(
         context=context,
         tokens=tokens,
         positions=range(held, held + len(tokens)),
@@ -82,50 +80,50 @@ def work(
 
 
 def go_on(
-    model: LoadedModel, works: Sequence[ScheduledTokens], steps: int, *, stuck: bool = False, wanted: int = 0
+    model: LoadedModel, entries: Sequence[BatchEntry], steps: int, *, stuck: bool = False, wanted: int = 0
 ) -> list[list[int]]:
-    """What each of `works` draws in so many steps at once, of those that are `wanted`."""
-    wanting, further = Wanting(len(works), wanted or steps, stuck=stuck), len(works[0].further_slots)
-    batch = Batch(tuple(works), continuation=wanting, further=further)
+    """What each of `entries` draws in so many steps at once, of those that are `wanted`."""
+    wanting, further = Wanting(len(entries), wanted or steps, stuck=stuck), len(entries[0].further_slots)
+    batch = Batch(tuple(entries), continuation=wanting, further=further)
     outcome = Pipeline(model).compute(batch, lambda: True)
     assert outcome.steps == steps
     return [tokens_of(result) for result in outcome.results]
 
 
-def tokens_of(result: WorkResult) -> list[int]:
+def tokens_of(result: EntryResult) -> list[int]:
     assert not isinstance(result, BatchFailedError)
     (drawn,) = result
     assert isinstance(drawn, SampledTokens)
     return drawn.tokens
 
 
-def one_by_one(model: LoadedModel, works: Sequence[ScheduledTokens], steps: int) -> list[list[int]]:
-    drawn: list[list[int]] = [[] for _ in works]
+def one_by_one(model: LoadedModel, entries: Sequence[BatchEntry], steps: int) -> list[list[int]]:
+    drawn: list[list[int]] = [[] for _ in entries]
     for _ in range(steps):
-        step, reads = step_input(works)
+        step, reads = step_input(entries)
         reading = Sampling(model.forward(step), reads)
-        model.settle(*reading.outputs)
+        model.finish(*reading.outputs)
         for tokens, result in zip(drawn, reading.collect(), strict=True):
             tokens += last_drawn(result)
-        works = [followed(each, tokens[-1:]) for each, tokens in zip(works, drawn, strict=True)]
+        entries = [followed(each, tokens[-1:]) for each, tokens in zip(entries, drawn, strict=True)]
     return drawn
 
 
-def followed(before: ScheduledTokens, tokens: Sequence[int]) -> ScheduledTokens:
-    """`tokens` behind another work, with the same draw."""
+def followed(before: BatchEntry, tokens: Sequence[int]) -> BatchEntry:
+    """`tokens` behind another entry, with the same draw."""
     sampler = before.reads[0].read
     assert isinstance(sampler, Sampler)
-    return work(before.context, tokens, before.kv_length, sampler=sampler)
+    return entry(before.context, tokens, before.kv_length, sampler=sampler)
 
 
-def prompts(further: int = 0) -> list[ScheduledTokens]:
-    return [work(0, range(5, 25), 0, further), work(1, range(40, 53), 0, further)]
+def prompts(further: int = 0) -> list[BatchEntry]:
+    return [entry(0, range(5, 25), 0, further), entry(1, range(40, 53), 0, further)]
 
 
-def behind(drawn: Sequence[Sequence[int]], further: int = 0) -> list[ScheduledTokens]:
+def behind(drawn: Sequence[Sequence[int]], further: int = 0) -> list[BatchEntry]:
     """The prompts' next step when all of `drawn` but the last token is in KV."""
     pairs = zip(prompts(), drawn, strict=True)
-    return [work(each.context, tokens[-1:], each.kv_length + len(tokens) - 1, further) for each, tokens in pairs]
+    return [entry(each.context, tokens[-1:], each.kv_length + len(tokens) - 1, further) for each, tokens in pairs]
 
 
 def joined(first: Sequence[list[int]], second: Sequence[list[int]]) -> list[list[int]]:
@@ -152,8 +150,8 @@ def test_a_token_that_is_drawn_again_takes_along_what_was_begun_on_another(
 ) -> None:  # L2
     monkeypatch.setattr(sampling, "CANDIDATES", 2)
     sampler, before = Sampler.top_p(1.0, 0.9), addresses(model.pool.arrays())
-    expected = one_by_one(model, [work(0, range(5, 25), 0, sampler=sampler)], 20)
-    assert go_on(model, [work(0, range(5, 25), 0, 30, sampler=sampler)], 20) == expected
+    expected = one_by_one(model, [entry(0, range(5, 25), 0, sampler=sampler)], 20)
+    assert go_on(model, [entry(0, range(5, 25), 0, 30, sampler=sampler)], 20) == expected
     assert addresses(model.pool.arrays()) == before
 
 
@@ -167,13 +165,13 @@ def test_the_first_layers_of_a_step_begin_while_the_one_before_is_computed(
         evaluated.append("layers" if outputs[0].ndim > 2 else "step")
         begin(*outputs, **options)
 
-    def collected(reading: Sampling) -> list[WorkResult]:
+    def collected(reading: Sampling) -> list[EntryResult]:
         evaluated.append("tokens")
         return collect(reading)
 
     monkeypatch.setattr(model, "begin", begun)
     monkeypatch.setattr(Sampling, "collect", collected)
-    go_on(model, [work(0, range(5, 25), 0, 12)], 2)
+    go_on(model, [entry(0, range(5, 25), 0, 12)], 2)
     early = ["layers"] if len(model.layers) == FEWEST_LAYERS else []
     assert evaluated == ["step", *early, "tokens"] * 2
 
@@ -187,18 +185,18 @@ def test_steps_at_once_leave_the_pool_where_it_is(model: LoadedModel) -> None:
 
 def test_a_step_behind_one_that_was_not_wanted_writes_the_pool_in_place(model: LoadedModel) -> None:
     before = addresses(model.pool.arrays())
-    ((*_, last),) = go_on(model, [work(0, range(5, 25), 0, 30)], 5)
-    one_by_one(model, [work(0, [last], 24)], 1)
+    ((*_, last),) = go_on(model, [entry(0, range(5, 25), 0, 30)], 5)
+    one_by_one(model, [entry(0, [last], 24)], 1)
     assert addresses(model.pool.arrays()) == before
 
 
 def test_the_next_step_is_built_while_one_is_computed(model: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
     built: list[str] = []
     forward, follow = model.forward, model.follow
-    monkeypatch.setattr(model, "forward", lambda step: built.append("behind a settled step") or forward(step))
+    monkeypatch.setattr(model, "forward", lambda step: built.append("after a committed step") or forward(step))
     monkeypatch.setattr(model, "follow", lambda step: built.append("on tokens being drawn") or follow(step))
-    go_on(model, [work(0, range(5, 25), 0, 12)], 9)
-    assert built == ["behind a settled step"] + ["on tokens being drawn"] * 9
+    go_on(model, [entry(0, range(5, 25), 0, 12)], 9)
+    assert built == ["after a committed step"] + ["on tokens being drawn"] * 9
 
 
 def test_a_next_step_that_cannot_be_built_is_no_failure_of_this_one(
@@ -223,7 +221,7 @@ def test_a_step_that_fails_takes_the_one_behind_it_along(
     expected = one_by_one(model, prompts(), 3)
     collect = Sampling.collect
 
-    def failing(reading: Sampling) -> list[WorkResult]:
+    def failing(reading: Sampling) -> list[EntryResult]:
         monkeypatch.setattr(Sampling, "collect", collect)
         raise RuntimeError("out of memory")
 
@@ -239,7 +237,7 @@ def test_a_later_step_that_fails_leaves_nothing_to_be_written_later(
     expected, recovered = one_by_one(model, prompts(), 3), list[bool]()
     collect, steps = Sampling.collect, iter([True, True, False])
 
-    def failing(reading: Sampling) -> list[WorkResult]:
+    def failing(reading: Sampling) -> list[EntryResult]:
         if next(steps, True):
             return collect(reading)
         raise RuntimeError("out of memory")

@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 
 from pie_mlx.engine.model.loaded import LoadedModel
-from pie_mlx.engine.model.runner.batch import Batch, ScheduledTokens
+from pie_mlx.engine.model.runner.batch import Batch, BatchEntry
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.errors import BatchFailedError
 
@@ -43,6 +43,6 @@ async def test_a_failed_batch_leaves_nothing_to_be_written_later() -> None:  # E
     )
     await runner.load(lambda: cast("LoadedModel", model))
     with pytest.raises(BatchFailedError, match="no memory"):
-        await runner.run(Batch((ScheduledTokens(1, [5], [0], [0], [0], 1),)))
+        await runner.run(Batch((BatchEntry(1, [5], [0], [0], [0], 1),)))
     runner.close()
     assert recovered == [True]
