@@ -17,7 +17,7 @@ from pie_mlx.engine.handlers import handlers, lookups
 from pie_mlx.engine.hosting.host import ProcessHost
 from pie_mlx.engine.hosting.loop import EngineLoop
 from pie_mlx.engine.hosting.ports import Ports
-from pie_mlx.engine.hosting.process import Process
+from pie_mlx.engine.hosting.process import HostedProcess
 from pie_mlx.engine.hosting.session import SessionPort
 from pie_mlx.engine.market import endowment_credits
 from pie_mlx.engine.policies import AdmissionTerms
@@ -104,7 +104,7 @@ class EngineCore:
         """
         services = self.services
 
-        async def register() -> Process:
+        async def register() -> HostedProcess:
             return services.processes.open(
                 username,
                 program,
@@ -162,7 +162,7 @@ class EngineCore:
 
         return await self._on_loop(ask())
 
-    def send(self, process: Process, message: Call[Reply]) -> "concurrent.futures.Future[Reply]":
+    def send(self, process: HostedProcess, message: Call[Reply]) -> "concurrent.futures.Future[Reply]":
         """Begins a call. The future ends with the reply or a PieError. Cancelling it cancels the call (E5).
 
         Quick look-ups happen at once, on this thread: a change of threads would take longer.
@@ -176,11 +176,11 @@ class EngineCore:
             coroutine.close()
             raise EngineStoppedError("engine: already stopped", hint="start another engine") from None
 
-    def _look_up(self, process: Process, message: Call[Any]) -> Any:
+    def _look_up(self, process: HostedProcess, message: Call[Any]) -> Any:
         process.check_open()
         return lookups[type(message)].find(self.services, message)
 
-    async def _answer(self, process: Process, message: Call[Any]) -> Any:
+    async def _answer(self, process: HostedProcess, message: Call[Any]) -> Any:
         lookup = lookups.get(type(message))
         if lookup is not None and not lookup.is_long(message):
             return self._look_up(process, message)
@@ -248,7 +248,7 @@ def _collect() -> None:
     gc.collect()
 
 
-async def _look_up_in_turn(services: Services, process: Process, message: Call[Any]) -> Any:
+async def _look_up_in_turn(services: Services, process: HostedProcess, message: Call[Any]) -> Any:
     """Looks up, on a thread, what would block the engine's loop."""
     steps = lookups[type(message)].steps(services, message)
     return await services.language.turns.run(process.id, steps, process.time.count)
@@ -271,13 +271,13 @@ async def _cancel_others() -> None:
     await asyncio.gather(*others, return_exceptions=True)
 
 
-async def _close(services: Services, process: Process) -> None:
+async def _close(services: Services, process: HostedProcess) -> None:
     if process.closing is None:
         process.closing = asyncio.create_task(_give_back(services, process))
     await asyncio.shield(process.closing)
 
 
-async def _give_back(services: Services, process: Process) -> None:
+async def _give_back(services: Services, process: HostedProcess) -> None:
     """Releases everything that a closed process owns."""
     for context in process.contexts.values():
         context.released = True  # no pass continues for its tokens

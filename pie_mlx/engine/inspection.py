@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from pie_mlx import calls
-from pie_mlx.engine.hosting.process import Process
+from pie_mlx.engine.hosting.process import HostedProcess
 from pie_mlx.engine.market import Account, declared_bid
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
@@ -151,14 +151,14 @@ def suspend(services: Services, process_id: str) -> int:
     return len(contexts)
 
 
-def _process(services: Services, process_id: str) -> Process:
+def _process(services: Services, process_id: str) -> HostedProcess:
     found = services.processes.get(process_id)
     if found is None:
         raise ProcessError(f"process {process_id}: it is not running", hint="list the processes that are")
     return found
 
 
-def _status(services: Services, process: Process, counted: ProcessPages) -> ProcessStatus:
+def _status(services: Services, process: HostedProcess, counted: ProcessPages) -> ProcessStatus:
     contexts = list(process.contexts.values())
     reasons = [text for context in contexts if (text := _reason(services, context))]
     account = services.accounting.ledger.accounts.get(process.account)
@@ -173,7 +173,7 @@ def _status(services: Services, process: Process, counted: ProcessPages) -> Proc
     )
 
 
-def _waits(process: Process) -> list[str]:
+def _waits(process: HostedProcess) -> list[str]:
     """What the calls in flight wait for. Empty while one is computed."""
     found = [_wait(call) for call in process.calls.values()]
     return found if all(found) else []
@@ -213,7 +213,9 @@ def _reason(services: Services, context: LiveContext) -> str:
     return "" if reason is None else reason.text()
 
 
-def _context(services: Services, process: Process, context: LiveContext, held: ContextPages | None) -> ContextStatus:
+def _context(
+    services: Services, process: HostedProcess, context: LiveContext, held: ContextPages | None
+) -> ContextStatus:
     return ContextStatus(
         context=context.id,
         process=process.id,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from pie_mlx.calls import ModelInfo
 from pie_mlx.engine.adapters import AdapterRegistry
-from pie_mlx.engine.hosting.process import Process
+from pie_mlx.engine.hosting.process import HostedProcess
 from pie_mlx.engine.hosting.processes import Processes
 from pie_mlx.engine.kv import IntegrityError, PageStore
 from pie_mlx.engine.kv.inflight_prefixes import InflightPrefixes
@@ -58,7 +58,7 @@ class Services:
                 f"model {name!r}: not loaded by this engine", hint=f"loaded models: {self.model_info.name}"
             )
 
-    def adopt(self, process: Process, context: int, *, sampled: int = 0, parent: int = 0) -> LiveContext:
+    def adopt(self, process: HostedProcess, context: int, *, sampled: int = 0, parent: int = 0) -> LiveContext:
         """Give a context of the store to a process; forks and opened snapshots inherit the count of draws."""
         live = LiveContext.new(context, process.account, self.seed, sampled=sampled, parent=parent)
         live.user = process.username
@@ -67,7 +67,7 @@ class Services:
         self.queue.adopt(live)
         return live
 
-    def rebid(self, process: Process, context: LiveContext, expected: Horizon) -> None:
+    def rebid(self, process: HostedProcess, context: LiveContext, expected: Horizon) -> None:
         """Renew the automatic bid of a context from fresh figures (B4, B5)."""
         context.expected = expected
         pages = self.store.contexts[context.id].priced_pages
@@ -97,7 +97,7 @@ class Services:
             if self.store.contexts[number].usable and known.tokens > self.store.sequence_length(number):
                 raise IntegrityError(f"context {number}: its state is of {known.tokens} tokens, it has fewer")
 
-    async def release(self, process: Process, context: LiveContext) -> None:
+    async def release(self, process: HostedProcess, context: LiveContext) -> None:
         """Release a context's pages once the pass it has in flight is over (P15)."""
         context.released = True
         self._pages_of_accounts.pop(process.account, None)

@@ -28,7 +28,7 @@ SCORES = 1 << 24
 """Most scores computed at once. This limits the memory of a long prefill."""
 
 
-Source = Callable[[int], tuple[mx.array, mx.array]]
+RowSource = Callable[[int], tuple[mx.array, mx.array]]
 """Reads K and V of a group for a layer, each [rows, kv_heads, keys, head_dim]."""
 
 
@@ -39,7 +39,7 @@ class Part:
     A `common` part has one row of keys, which all rows of the group read.
     """
 
-    read: Source
+    read: RowSource
     bias: mx.array | None = None
     common: bool = False
 
@@ -344,7 +344,7 @@ class _Slice:
         self.masks = None if run.masks is None else run.masks[begin : begin + count]
 
 
-def _run_source(run: Run, start: int, stop: int, pool: KvPool) -> Source:
+def _run_source(run: Run, start: int, stop: int, pool: KvPool) -> RowSource:
     """Reads slots `start` .. `stop` of one run: a view if its pages are neighbours, otherwise gathered."""
     size = pool.page_size
     first = start // size

@@ -31,7 +31,7 @@ from pie_mlx.tui.screens.overview import OverviewScreen
 from pie_mlx.tui.screens.pages import PagesScreen
 from pie_mlx.tui.screens.process import ProcessScreen
 from pie_mlx.tui.screens.sessions import SessionsScreen
-from pie_mlx.tui.source.base import Source
+from pie_mlx.tui.source.base import EventSource
 from pie_mlx.tui.source.recording import RecordingSource
 from pie_mlx.tui.widgets.palette import CYCLE, THEMES, Palette
 
@@ -67,7 +67,7 @@ class MonitorApp(Monitor):
 
     def __init__(
         self,
-        source: Source,
+        source: EventSource,
         controller: Controller,
         *,
         read_only: bool = False,

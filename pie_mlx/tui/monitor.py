@@ -12,14 +12,14 @@ from pie_mlx.tui.dialogs import ConfirmScreen, PromptScreen
 from pie_mlx.tui.inbox import Inbox
 from pie_mlx.tui.keymap import Keymap
 from pie_mlx.tui.model.text import one_line
-from pie_mlx.tui.source.base import Source
+from pie_mlx.tui.source.base import EventSource
 from pie_mlx.tui.view import View
 
 
 class Monitor(App[None]):
     """The base of the application, which screens use. The subclass knows the screens and shows them."""
 
-    def __init__(self, source: Source, controller: Controller, keymap: Keymap) -> None:
+    def __init__(self, source: EventSource, controller: Controller, keymap: Keymap) -> None:
         super().__init__()
         self.source = source
         self.controller = controller

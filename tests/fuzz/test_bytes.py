@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pie_mlx import calls
-from pie_mlx.runtime.worker.frames.messages import Output, Request, pack
+from pie_mlx.runtime.worker.frames.messages import CallFrame, Output, pack
 from tests.fuzz.targets import TARGETS, package
 from tests.fuzz.values import nested
 from tests.runtime.store.programs import MAIN, archive, manifest
 
 SEEDS = {
     "client_frame": msgspec.msgpack.encode({"type": "query", "corr_id": 1, "subject": "processes", "record": "{}"}),
-    "worker_stream": pack(Request(1, calls.Forward(3, tokens=[5]))) + pack(Output("stdout", "x")),
-    "worker_frame": pack(Request(1, calls.Forward(3, tokens=[5])))[4:],
+    "worker_stream": pack(CallFrame(1, calls.Forward(3, tokens=[5]))) + pack(Output("stdout", "x")),
+    "worker_frame": pack(CallFrame(1, calls.Forward(3, tokens=[5])))[4:],
     "manifest": b'[package]\nname = "demo"\nversion = "1.0.0"\n[parameters]\na = {type = "int", min = 1}\n',
     "package": archive(("main.py", MAIN), ("Pie.toml", manifest()), ("a/b.txt", bytes(300))),
     "chat_body": b'{"model": "m", "messages": [{"role": "user", "content": "x"}], "n": 1, "seed": 5}',

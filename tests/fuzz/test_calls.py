@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pie_mlx import Engine, calls
 from pie_mlx.errors import PieError
-from pie_mlx.runtime.worker.frames.messages import AnyCall, Request, pack_answer
+from pie_mlx.runtime.worker.frames.messages import AnyCall, CallFrame, pack_answer
 from pie_mlx.sdk import Context, Model, runtime
 from pie_mlx.sdk._calls.host import current_host
 from tests.fuzz.targets import worker_frame
@@ -61,7 +61,7 @@ def requests():
 
 @given(st.lists(requests(), max_size=5))
 def test_a_call_is_answered_or_refused(engine, sent):
-    messages = [frame.message for data in sent for frame in worker_frame(data) if isinstance(frame, Request)]
+    messages = [frame.message for data in sent for frame in worker_frame(data) if isinstance(frame, CallFrame)]
 
     async def main(input):
         with Context(Model.load(runtime.models()[0])) as context:

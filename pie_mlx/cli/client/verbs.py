@@ -15,7 +15,7 @@ from pie_mlx.cli.run.request import RunRequest
 from pie_mlx.cli.terminal.text import table
 from pie_mlx.client import Client
 from pie_mlx.runtime.program.manifest import parse_manifest
-from pie_mlx.runtime.store import checked_source
+from pie_mlx.runtime.store import checked_program
 
 INPUT_CHARACTERS = 48
 
@@ -47,7 +47,7 @@ async def _launch(client: Client, request: RunRequest) -> None:
 
 def install(common: Common, path: Path, manifest: Path | None, force: bool) -> None:
     """Upload a program. Raises LaunchError."""
-    source = checked_source(path, manifest)
+    source = checked_program(path, manifest)
 
     async def work(client: Client) -> None:
         await client.install(source.payload, source.manifest_text, force=force)

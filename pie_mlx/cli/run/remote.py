@@ -21,7 +21,7 @@ from pie_mlx.client import Address, Client, RemoteProcess
 from pie_mlx.errors import ProcessError
 from pie_mlx.events import ProcessFailed, ProcessFile, ProcessReturned
 from pie_mlx.runtime.program.manifest import Manifest, parse_manifest
-from pie_mlx.runtime.store import Source, checked_source, digest
+from pie_mlx.runtime.store import PackedProgram, checked_program, digest
 from pie_mlx.runtime.store.owners import untrusted
 from pie_mlx.runtime.store.resolution import parse_identifier
 
@@ -43,9 +43,9 @@ def prepared(request: RunRequest, common: Common) -> Callable[[Address], "Remote
     return lambda address: RemoteRun(address, source, request, common, frontend)
 
 
-def packed(request: RunRequest) -> Source:
+def packed(request: RunRequest) -> PackedProgram:
     """The package to upload for a path, with the manifest of `--manifest` if there is one. Raises LaunchError."""
-    return checked_source(request.path, request.manifest)
+    return checked_program(request.path, request.manifest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class RemoteRun:
     """One run of a program, uploaded from `source` or installed there already, on the engine at `address`."""
 
     address: Address
-    source: Source | None
+    source: PackedProgram | None
     request: RunRequest
     common: Common
     frontend: Frontend

@@ -18,7 +18,7 @@ from pie_mlx.tui.inbox import Inbox
 from pie_mlx.tui.keymap import Keymap, read_keymap
 from pie_mlx.tui.model import MonitorState
 from pie_mlx.tui.model.views.summary import summary
-from pie_mlx.tui.source.base import Source
+from pie_mlx.tui.source.base import EventSource
 from pie_mlx.tui.source.demo import DemoSource
 from pie_mlx.tui.source.live import LiveSource
 from pie_mlx.tui.source.recording import RecordingSource, open_recording
@@ -51,7 +51,7 @@ def monitor(request: TopRequest, common: Common) -> int:
     return _show(source, controller, request)
 
 
-def opened(request: TopRequest, common: Common) -> tuple[Source, Controller]:
+def opened(request: TopRequest, common: Common) -> tuple[EventSource, Controller]:
     """The source to watch, and its controller. Raises PieError for a file that is not a recording."""
     if request.replay is not None:
         try:
@@ -70,7 +70,7 @@ def opened(request: TopRequest, common: Common) -> tuple[Source, Controller]:
     return live, live
 
 
-def _show(source: Source, controller: Controller, request: TopRequest) -> int:
+def _show(source: EventSource, controller: Controller, request: TopRequest) -> int:
     from pie_mlx.tui.app import MonitorApp
     from pie_mlx.tui.widgets.palette import theme_names
 
@@ -90,7 +90,7 @@ def _keymap(file: Path | None) -> Keymap:
     return read_keymap(file or own)
 
 
-def _state_now(source: Source) -> MonitorState:
+def _state_now(source: EventSource) -> MonitorState:
     """The state of an engine now, or at the end of a recording. Raises PieError."""
     inbox = Inbox()
     if isinstance(source, RecordingSource):

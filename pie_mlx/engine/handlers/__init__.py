@@ -13,11 +13,11 @@ from pie_mlx.engine.handlers import (
     session,
     snapshots,
 )
-from pie_mlx.engine.handlers.base import Answerer, Lookup, handlers, lookups
+from pie_mlx.engine.handlers.base import Handler, Lookup, handlers, lookups
 from pie_mlx.engine.handlers.forward import handler
 
 __all__ = [
-    "Answerer",
+    "Handler",
     "Lookup",
     "adapters",
     "contexts",

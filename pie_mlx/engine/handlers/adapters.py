@@ -4,7 +4,7 @@ import math
 
 from pie_mlx import calls
 from pie_mlx.engine.handlers.base import answers
-from pie_mlx.engine.hosting.process import Process
+from pie_mlx.engine.hosting.process import HostedProcess
 from pie_mlx.engine.hosting.transfers import Download, Upload
 from pie_mlx.engine.model.adapters import AdapterContent, initial_content, read_adapter, updated, write_adapter
 from pie_mlx.engine.services import Services
@@ -15,31 +15,33 @@ MOST_TARGETS = 64
 
 
 @answers(calls.CreateAdapter)
-async def create(services: Services, process: Process, call: calls.CreateAdapter) -> calls.AdapterState:
+async def create(services: Services, process: HostedProcess, call: calls.CreateAdapter) -> calls.AdapterState:
     services.check_model(call.model)
     return (await services.adapters.create(process.username, call.name)).state()
 
 
 @answers(calls.OpenAdapter)
-async def open_adapter(services: Services, process: Process, call: calls.OpenAdapter) -> calls.AdapterState | None:
+async def open_adapter(
+    services: Services, process: HostedProcess, call: calls.OpenAdapter
+) -> calls.AdapterState | None:
     services.check_model(call.model)
     found = services.adapters.open(process.username, call.name)
     return None if found is None else found.state()
 
 
 @answers(calls.ForkAdapter)
-async def fork(services: Services, process: Process, call: calls.ForkAdapter) -> calls.AdapterState:
+async def fork(services: Services, process: HostedProcess, call: calls.ForkAdapter) -> calls.AdapterState:
     source = services.adapters.find(process.username, call.adapter)
     return (await services.adapters.fork(source, call.name)).state()
 
 
 @answers(calls.DestroyAdapter)
-async def destroy(services: Services, process: Process, call: calls.DestroyAdapter) -> None:
+async def destroy(services: Services, process: HostedProcess, call: calls.DestroyAdapter) -> None:
     await services.adapters.destroy(services.adapters.find(process.username, call.adapter))
 
 
 @answers(calls.LoadAdapter)
-async def load(services: Services, process: Process, call: calls.LoadAdapter) -> calls.AdapterState | None:
+async def load(services: Services, process: HostedProcess, call: calls.LoadAdapter) -> calls.AdapterState | None:
     adapter = services.adapters.find(process.username, call.adapter)
     bank = services.runner.model.adapters
     if call.offset == 0:
@@ -69,7 +71,7 @@ async def load(services: Services, process: Process, call: calls.LoadAdapter) ->
 
 
 @answers(calls.ReadAdapter)
-async def read(services: Services, process: Process, call: calls.ReadAdapter) -> calls.AdapterPart:
+async def read(services: Services, process: HostedProcess, call: calls.ReadAdapter) -> calls.AdapterPart:
     adapter = services.adapters.find(process.username, call.adapter)
     if call.offset == 0:
         content = await services.adapters.read(adapter)
@@ -90,7 +92,7 @@ async def read(services: Services, process: Process, call: calls.ReadAdapter) ->
 
 
 @answers(calls.InitializeEvolution)
-async def initialize(services: Services, process: Process, call: calls.InitializeEvolution) -> calls.AdapterState:
+async def initialize(services: Services, process: HostedProcess, call: calls.InitializeEvolution) -> calls.AdapterState:
     adapter = services.adapters.find(process.username, call.adapter)
     _check_initialisation(call)
     bank, held = services.runner.model.adapters, _held_bytes(services, process.username)
@@ -112,7 +114,7 @@ async def initialize(services: Services, process: Process, call: calls.Initializ
 
 
 @answers(calls.UpdateEvolution)
-async def update(services: Services, process: Process, call: calls.UpdateEvolution) -> calls.AdapterState:
+async def update(services: Services, process: HostedProcess, call: calls.UpdateEvolution) -> calls.AdapterState:
     adapter = services.adapters.find(process.username, call.adapter)
     _require("max_sigma", call.max_sigma > 0, call.max_sigma, "above 0")
     bank, held = services.runner.model.adapters, _held_bytes(services, process.username)

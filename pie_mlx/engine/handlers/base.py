@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 from pie_mlx.calls import Call
-from pie_mlx.engine.hosting.process import Process
+from pie_mlx.engine.hosting.process import HostedProcess
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.text.steps import all_steps
 
 C = TypeVar("C", bound=Call[Any])
-Answerer = Callable[[Services, Process, Any], Awaitable[Any]]
-
-
+Handler = Callable[[Services, HostedProcess, C], Awaitable[Any]]
 Steps = Generator[object, None, Any]
 """Returns the answer."""
 
@@ -36,18 +34,14 @@ class Lookup:
         return all_steps(self.steps(services, call))
 
 
-handlers: dict[type[Call[Any]], Answerer] = {}
+handlers: dict[type[Call[Any]], Handler[Any]] = {}
 lookups: dict[type[Call[Any]], Lookup] = {}
 
 
-def answers(
-    call: type[C],
-) -> Callable[[Callable[[Services, Process, C], Awaitable[Any]]], Callable[[Services, Process, C], Awaitable[Any]]]:
+def answers(call: type[C]) -> Callable[[Handler[C]], Handler[C]]:
     """Register the handler of one kind of call."""
 
-    def register(
-        handler: Callable[[Services, Process, C], Awaitable[Any]],
-    ) -> Callable[[Services, Process, C], Awaitable[Any]]:
+    def register(handler: Handler[C]) -> Handler[C]:
         handlers[cast("type[Call[Any]]", call)] = handler
         return handler
 

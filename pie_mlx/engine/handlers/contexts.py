@@ -8,7 +8,7 @@ from pie_mlx import calls
 from pie_mlx.engine.handlers.base import answers
 from pie_mlx.engine.handlers.forward.checkpointing import keep_state
 from pie_mlx.engine.handlers.forward.continuation import check_claimed
-from pie_mlx.engine.hosting.process import Process
+from pie_mlx.engine.hosting.process import HostedProcess
 from pie_mlx.engine.kv import Fork
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
@@ -22,7 +22,7 @@ def _check_count(what: str, count: int) -> None:
 
 
 @answers(calls.CreateContext)
-async def create(services: Services, process: Process, call: calls.CreateContext) -> calls.ContextState:
+async def create(services: Services, process: HostedProcess, call: calls.CreateContext) -> calls.ContextState:
     services.check_model(call.model)
     context = services.adopt(process, services.store.create())
     services.emit(ContextCreated(process.id, context.id, account=process.account))
@@ -30,7 +30,7 @@ async def create(services: Services, process: Process, call: calls.CreateContext
 
 
 @answers(calls.ForkContext)
-async def fork(services: Services, process: Process, call: calls.ForkContext) -> calls.ContextState:
+async def fork(services: Services, process: HostedProcess, call: calls.ForkContext) -> calls.ContextState:
     source = process.context(call.context)
     async with source.turn:
         source.check_live()
@@ -63,7 +63,7 @@ async def _forked(services: Services, source: LiveContext) -> Fork:
 
 
 @answers(calls.ReleaseContext)
-async def release(services: Services, process: Process, call: calls.ReleaseContext) -> None:
+async def release(services: Services, process: HostedProcess, call: calls.ReleaseContext) -> None:
     context = process.contexts.get(call.context)
     if context is None:
         return
@@ -78,7 +78,7 @@ async def release(services: Services, process: Process, call: calls.ReleaseConte
     await services.adapters.sweep()
 
 
-def _count_claimed(services: Services, process: Process, context: LiveContext, claimed: int) -> None:
+def _count_claimed(services: Services, process: HostedProcess, context: LiveContext, claimed: int) -> None:
     """Prefetched tokens that were used, where no later pass tells of them."""
     check_claimed(context, claimed)
     now, held = services.clock(), services.store.sequence_length(context.id)
@@ -96,7 +96,7 @@ async def _restored(services: Services, context: LiveContext, *, computes: bool 
 
 
 @answers(calls.ReservePages)
-async def reserve(services: Services, process: Process, call: calls.ReservePages) -> calls.PageCounters:
+async def reserve(services: Services, process: HostedProcess, call: calls.ReservePages) -> calls.PageCounters:
     _check_count("reserve_working_pages", call.pages)
     context = process.context(call.context)
     async with context.turn:
@@ -107,7 +107,7 @@ async def reserve(services: Services, process: Process, call: calls.ReservePages
 
 
 @answers(calls.ReleasePages)
-async def release_pages(services: Services, process: Process, call: calls.ReleasePages) -> calls.PageCounters:
+async def release_pages(services: Services, process: HostedProcess, call: calls.ReleasePages) -> calls.PageCounters:
     _check_count("release_working_pages", call.pages)
     context = process.context(call.context)
     async with _restored(services, context):
@@ -118,7 +118,7 @@ async def release_pages(services: Services, process: Process, call: calls.Releas
 
 
 @answers(calls.CommitPages)
-async def commit(services: Services, process: Process, call: calls.CommitPages) -> calls.PageCounters:
+async def commit(services: Services, process: HostedProcess, call: calls.CommitPages) -> calls.PageCounters:
     _check_count("commit_working_pages", call.pages)
     context = process.context(call.context)
     async with _restored(services, context):
@@ -127,7 +127,7 @@ async def commit(services: Services, process: Process, call: calls.CommitPages) 
 
 
 @answers(calls.TruncateTokens)
-async def truncate(services: Services, process: Process, call: calls.TruncateTokens) -> calls.PageCounters:
+async def truncate(services: Services, process: HostedProcess, call: calls.TruncateTokens) -> calls.PageCounters:
     _check_count("truncate", call.tokens)
     context = process.context(call.context)
     async with _restored(services, context):
@@ -146,7 +146,7 @@ def _truncated(services: Services, context: LiveContext) -> None:
 
 
 @answers(calls.CheckpointContext)
-async def checkpoint(services: Services, process: Process, call: calls.CheckpointContext) -> None:
+async def checkpoint(services: Services, process: HostedProcess, call: calls.CheckpointContext) -> None:
     context = process.context(call.context)
     if not services.runner.model.recurrent:
         return

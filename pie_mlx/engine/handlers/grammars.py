@@ -5,7 +5,7 @@ from collections.abc import Generator, Sequence
 
 from pie_mlx import calls
 from pie_mlx.engine.handlers.base import answers
-from pie_mlx.engine.hosting.process import Process
+from pie_mlx.engine.hosting.process import HostedProcess
 from pie_mlx.engine.kv.pages.working_token import check_tokens
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.text.grammar import Matcher
@@ -16,7 +16,7 @@ LONGEST_BEHIND = 1024
 _numbers = itertools.count(1)
 
 
-def _keep(process: Process, matcher: Matcher) -> calls.MatcherState:
+def _keep(process: HostedProcess, matcher: Matcher) -> calls.MatcherState:
     number = next(_numbers)
     process.keep_matcher(number, matcher)
     return _state(number, matcher)
@@ -34,7 +34,7 @@ def _check_number(what: str, tokens: Sequence[int], most: int) -> None:
 
 @answers(calls.CompileGrammar)
 async def compile_grammar(
-    services: Services, process: Process, call: calls.CompileGrammar
+    services: Services, process: HostedProcess, call: calls.CompileGrammar
 ) -> calls.MatcherState | None:
     services.check_model(call.model)
     _check_number("compile", call.stop_tokens, services.model_info.vocabulary_size)
@@ -59,13 +59,13 @@ def _compiling(services: Services, call: calls.CompileGrammar) -> Generator[None
 
 
 @answers(calls.ReadMatcherMask)
-async def read_mask(services: Services, process: Process, call: calls.ReadMatcherMask) -> calls.Brle:
+async def read_mask(services: Services, process: HostedProcess, call: calls.ReadMatcherMask) -> calls.Brle:
     del services
     return process.matcher(call.matcher).brle_mask()
 
 
 @answers(calls.AdvanceMatcher)
-async def advance(services: Services, process: Process, call: calls.AdvanceMatcher) -> calls.MatcherState:
+async def advance(services: Services, process: HostedProcess, call: calls.AdvanceMatcher) -> calls.MatcherState:
     _check_number("advance", call.tokens, services.model_info.maximum_positions)
     check_tokens(call.tokens, services.model_info.vocabulary_size)
     matcher = process.matcher(call.matcher)
@@ -74,7 +74,7 @@ async def advance(services: Services, process: Process, call: calls.AdvanceMatch
 
 
 @answers(calls.RollbackMatcher)
-async def rollback(services: Services, process: Process, call: calls.RollbackMatcher) -> calls.MatcherState:
+async def rollback(services: Services, process: HostedProcess, call: calls.RollbackMatcher) -> calls.MatcherState:
     del services
     matcher = process.matcher(call.matcher)
     if call.count is None:
@@ -87,7 +87,7 @@ async def rollback(services: Services, process: Process, call: calls.RollbackMat
 
 
 @answers(calls.ForkMatcher)
-async def fork(services: Services, process: Process, call: calls.ForkMatcher) -> None:
+async def fork(services: Services, process: HostedProcess, call: calls.ForkMatcher) -> None:
     del services
     if call.number >= 0 or call.number in process.matchers:
         raise InvalidArgumentError(
@@ -97,6 +97,6 @@ async def fork(services: Services, process: Process, call: calls.ForkMatcher) ->
 
 
 @answers(calls.ReleaseMatcher)
-async def release(services: Services, process: Process, call: calls.ReleaseMatcher) -> None:
+async def release(services: Services, process: HostedProcess, call: calls.ReleaseMatcher) -> None:
     del services
     process.matchers.pop(call.matcher, None)

@@ -4,7 +4,7 @@ import msgspec
 
 from pie_mlx import calls
 from pie_mlx.engine.handlers.base import answers
-from pie_mlx.engine.hosting.process import Process
+from pie_mlx.engine.hosting.process import HostedProcess
 from pie_mlx.engine.services import Services
 from pie_mlx.errors import McpError
 
@@ -18,13 +18,13 @@ _INVALID_PARAMS = -32602
 
 
 @answers(calls.ListMcpServers)
-async def list_servers(services: Services, process: Process, call: calls.ListMcpServers) -> list[str]:
+async def list_servers(services: Services, process: HostedProcess, call: calls.ListMcpServers) -> list[str]:
     del services, call
     return await process.outside.mcp.servers()
 
 
 @answers(calls.ConnectMcp)
-async def connect(services: Services, process: Process, call: calls.ConnectMcp) -> None:
+async def connect(services: Services, process: HostedProcess, call: calls.ConnectMcp) -> None:
     del services
     known = await process.outside.mcp.servers()
     if call.server not in known:
@@ -37,7 +37,7 @@ async def connect(services: Services, process: Process, call: calls.ConnectMcp) 
 
 
 @answers(calls.CallMcp)
-async def call_server(services: Services, process: Process, call: calls.CallMcp) -> str:
+async def call_server(services: Services, process: HostedProcess, call: calls.CallMcp) -> str:
     del services
     if call.method not in METHODS:
         raise McpError(

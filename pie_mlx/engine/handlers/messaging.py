@@ -3,7 +3,7 @@
 from pie_mlx import calls
 from pie_mlx.engine.handlers.base import answers
 from pie_mlx.engine.handlers.session import MESSAGE_LIMIT_BYTES
-from pie_mlx.engine.hosting.process import Process
+from pie_mlx.engine.hosting.process import HostedProcess
 from pie_mlx.engine.services import Services
 from pie_mlx.errors import InvalidArgumentError
 
@@ -30,7 +30,7 @@ def _check_text(text: str) -> None:
 
 
 @answers(calls.Broadcast)
-async def broadcast(services: Services, process: Process, call: calls.Broadcast) -> None:
+async def broadcast(services: Services, process: HostedProcess, call: calls.Broadcast) -> None:
     del services
     _check_topic(call.topic)
     _check_text(call.text)
@@ -38,38 +38,38 @@ async def broadcast(services: Services, process: Process, call: calls.Broadcast)
 
 
 @answers(calls.Subscribe)
-async def subscribe(services: Services, process: Process, call: calls.Subscribe) -> int:
+async def subscribe(services: Services, process: HostedProcess, call: calls.Subscribe) -> int:
     del services
     _check_topic(call.topic)
     return process.outside.messaging.subscribe(call.topic)
 
 
 @answers(calls.ReadSubscription)
-async def read_subscription(services: Services, process: Process, call: calls.ReadSubscription) -> str | None:
+async def read_subscription(services: Services, process: HostedProcess, call: calls.ReadSubscription) -> str | None:
     del services
     return process.outside.messaging.read(call.subscription)
 
 
 @answers(calls.AwaitBroadcast)
-async def await_broadcast(services: Services, process: Process, call: calls.AwaitBroadcast) -> bool:
+async def await_broadcast(services: Services, process: HostedProcess, call: calls.AwaitBroadcast) -> bool:
     del services
     return await process.outside.messaging.wait_for_broadcast(call.subscription)
 
 
 @answers(calls.CountDropped)
-async def count_dropped(services: Services, process: Process, call: calls.CountDropped) -> int:
+async def count_dropped(services: Services, process: HostedProcess, call: calls.CountDropped) -> int:
     del services
     return process.outside.messaging.dropped(call.subscription)
 
 
 @answers(calls.Unsubscribe)
-async def unsubscribe(services: Services, process: Process, call: calls.Unsubscribe) -> None:
+async def unsubscribe(services: Services, process: HostedProcess, call: calls.Unsubscribe) -> None:
     del services
     process.outside.messaging.unsubscribe(call.subscription)
 
 
 @answers(calls.Push)
-async def push(services: Services, process: Process, call: calls.Push) -> None:
+async def push(services: Services, process: HostedProcess, call: calls.Push) -> None:
     del services
     _check_topic(call.topic)
     _check_text(call.text)
@@ -77,20 +77,20 @@ async def push(services: Services, process: Process, call: calls.Push) -> None:
 
 
 @answers(calls.TakeMessage)
-async def take_message(services: Services, process: Process, call: calls.TakeMessage) -> str | None:
+async def take_message(services: Services, process: HostedProcess, call: calls.TakeMessage) -> str | None:
     del services
     _check_topic(call.topic)
     return process.outside.messaging.take(call.topic, call.ticket)
 
 
 @answers(calls.AwaitMessage)
-async def await_message(services: Services, process: Process, call: calls.AwaitMessage) -> None:
+async def await_message(services: Services, process: HostedProcess, call: calls.AwaitMessage) -> None:
     del services
     _check_topic(call.topic)
     await process.outside.messaging.wait_for_message(call.topic, call.ticket)
 
 
 @answers(calls.LeaveTopic)
-async def leave_topic(services: Services, process: Process, call: calls.LeaveTopic) -> None:
+async def leave_topic(services: Services, process: HostedProcess, call: calls.LeaveTopic) -> None:
     del services
     process.outside.messaging.leave(call.topic, call.ticket)

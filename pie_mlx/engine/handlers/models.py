@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from pie_mlx import __version__, calls
 from pie_mlx.engine.handlers.base import answers, looks_up, looks_up_in_steps
-from pie_mlx.engine.hosting.process import Process
+from pie_mlx.engine.hosting.process import HostedProcess
 from pie_mlx.engine.kv.pages.working_token import check_tokens
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.text.tokens.tokenizer import LONG
@@ -42,7 +42,9 @@ def _characters(turn: calls.Turn) -> int:
 
 
 @answers(calls.DescribeRuntime)
-async def describe_runtime(services: Services, process: Process, call: calls.DescribeRuntime) -> calls.RuntimeInfo:
+async def describe_runtime(
+    services: Services, process: HostedProcess, call: calls.DescribeRuntime
+) -> calls.RuntimeInfo:
     del call
     return calls.RuntimeInfo(
         version=__version__,

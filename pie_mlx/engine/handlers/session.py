@@ -2,7 +2,7 @@
 
 from pie_mlx import calls
 from pie_mlx.engine.handlers.base import answers
-from pie_mlx.engine.hosting.process import Process
+from pie_mlx.engine.hosting.process import HostedProcess
 from pie_mlx.engine.services import Services
 from pie_mlx.errors import InvalidArgumentError
 
@@ -13,7 +13,7 @@ FILE_NAME_LIMIT_BYTES = 1024
 
 
 @answers(calls.SendMessage)
-async def send_message(services: Services, process: Process, call: calls.SendMessage) -> None:
+async def send_message(services: Services, process: HostedProcess, call: calls.SendMessage) -> None:
     del services
     size_bytes = len(call.text.encode("utf-8", "replace"))
     if size_bytes > MESSAGE_LIMIT_BYTES:
@@ -24,7 +24,7 @@ async def send_message(services: Services, process: Process, call: calls.SendMes
 
 
 @answers(calls.SendFile)
-async def send_file(services: Services, process: Process, call: calls.SendFile) -> None:
+async def send_file(services: Services, process: HostedProcess, call: calls.SendFile) -> None:
     del services
     size_bytes = len(call.name.encode("utf-8", "replace"))
     if size_bytes > FILE_NAME_LIMIT_BYTES:
@@ -35,18 +35,18 @@ async def send_file(services: Services, process: Process, call: calls.SendFile) 
 
 
 @answers(calls.AwaitIncoming)
-async def await_incoming(services: Services, process: Process, call: calls.AwaitIncoming) -> None:
+async def await_incoming(services: Services, process: HostedProcess, call: calls.AwaitIncoming) -> None:
     del services
     await process.session.wait(call.what)
 
 
 @answers(calls.ReceiveMessage)
-async def receive_message(services: Services, process: Process, call: calls.ReceiveMessage) -> str | None:
+async def receive_message(services: Services, process: HostedProcess, call: calls.ReceiveMessage) -> str | None:
     del services, call
     return process.session.take_message()
 
 
 @answers(calls.ReceiveFile)
-async def receive_file(services: Services, process: Process, call: calls.ReceiveFile) -> bytes | None:
+async def receive_file(services: Services, process: HostedProcess, call: calls.ReceiveFile) -> bytes | None:
     del services, call
     return process.session.take_file()

@@ -5,7 +5,7 @@ import msgspec
 from pie_mlx import calls
 from pie_mlx.engine.handlers.base import answers
 from pie_mlx.engine.handlers.forward.checkpointing import keep_state
-from pie_mlx.engine.hosting.process import Process
+from pie_mlx.engine.hosting.process import HostedProcess
 from pie_mlx.engine.kv.pages.working_token import check_tokens
 from pie_mlx.engine.paging.archive import SnapshotNotes
 from pie_mlx.engine.services import Services
@@ -57,7 +57,7 @@ def _size_bytes(pending: calls.PendingInput) -> int:
 
 
 @answers(calls.SaveSnapshot)
-async def save(services: Services, process: Process, call: calls.SaveSnapshot) -> str:
+async def save(services: Services, process: HostedProcess, call: calls.SaveSnapshot) -> str:
     _check_name(call.name)
     store, archive, user = services.store, services.archive, process.username
     context = process.context(call.context)
@@ -84,7 +84,9 @@ async def save(services: Services, process: Process, call: calls.SaveSnapshot) -
 
 
 @answers(calls.OpenSnapshot)
-async def open_snapshot(services: Services, process: Process, call: calls.OpenSnapshot) -> calls.OpenedSnapshot | None:
+async def open_snapshot(
+    services: Services, process: HostedProcess, call: calls.OpenSnapshot
+) -> calls.OpenedSnapshot | None:
     services.check_model(call.model)
     store, archive, user = services.store, services.archive, process.username
     async with archive.turn:
@@ -108,7 +110,7 @@ async def open_snapshot(services: Services, process: Process, call: calls.OpenSn
 
 
 @answers(calls.DeleteSnapshot)
-async def delete(services: Services, process: Process, call: calls.DeleteSnapshot) -> None:
+async def delete(services: Services, process: HostedProcess, call: calls.DeleteSnapshot) -> None:
     services.check_model(call.model)
     async with services.archive.turn:
         removed = await services.archive.remove(process.username, call.name)

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 
 from pie_mlx.calls import Call
 from pie_mlx.engine.hosting.loop_bridge import Answer, LoopBridge, bridge_to, ended
-from pie_mlx.engine.hosting.process import Process
+from pie_mlx.engine.hosting.process import HostedProcess
 from pie_mlx.errors import EngineStoppedError
 
 Reply = TypeVar("Reply")
@@ -18,10 +18,10 @@ Reply = TypeVar("Reply")
 class Sender(Protocol):
     """Begins a call on the engine's loop. Cancelling the future cancels the call."""
 
-    def __call__(self, process: Process, message: Call[Reply]) -> "concurrent.futures.Future[Reply]": ...
+    def __call__(self, process: HostedProcess, message: Call[Reply]) -> "concurrent.futures.Future[Reply]": ...
 
 
-Answering = Callable[[Process, Call[Any]], Coroutine[Any, Any, Any]]
+Answering = Callable[[HostedProcess, Call[Any]], Coroutine[Any, Any, Any]]
 """Answers a call on the engine's loop."""
 
 
@@ -33,7 +33,9 @@ class ProcessHost:
     belongs to that loop too.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, send: Sender, answer: Answering, process: Process) -> None:
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, send: Sender, answer: Answering, process: HostedProcess
+    ) -> None:
         """`loop` is the engine's."""
         self._loop = loop
         self._send = send

@@ -20,7 +20,7 @@ MOST_MATCHERS = 16_384
 
 
 @dataclass(slots=True, eq=False)
-class Process:
+class HostedProcess:
     """A process names only its own contexts and matchers; another's number is as good as a released one.
 
     `closing` gives back what it owns, once it has been closed.

@@ -8,26 +8,26 @@ from functools import partial
 from pie_mlx.calls import Forward
 from pie_mlx.engine.hosting.engine_time import THREADS, EngineTime, LoopDebt
 from pie_mlx.engine.hosting.ports import Ports
-from pie_mlx.engine.hosting.process import Process
+from pie_mlx.engine.hosting.process import HostedProcess
 from pie_mlx.engine.hosting.session import SessionPort
 from pie_mlx.engine.market.accounting import Accounting
 from pie_mlx.errors import EngineStoppedError, InvalidArgumentError
 
 
-class Processes(Mapping[str, Process]):
+class Processes(Mapping[str, HostedProcess]):
     """Processes by id. Only the engine's loop changes them.
 
     `families` are the open processes of each account: a launch root and what was launched from it (M1).
     """
 
     def __init__(self, accounting: Accounting) -> None:
-        self.families: dict[int, list[Process]] = {}
+        self.families: dict[int, list[HostedProcess]] = {}
         self._accounting = accounting
-        self._by_id: dict[str, Process] = {}
+        self._by_id: dict[str, HostedProcess] = {}
         self._debts: dict[str, LoopDebt] = {}
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="pie-aside")
 
-    def __getitem__(self, process_id: str) -> Process:
+    def __getitem__(self, process_id: str) -> HostedProcess:
         return self._by_id[process_id]
 
     def __iter__(self) -> Iterator[str]:
@@ -46,7 +46,7 @@ class Processes(Mapping[str, Process]):
         process_id: str | None,
         parent: str | None,
         ports: Ports | None,
-    ) -> Process:
+    ) -> HostedProcess:
         """A process begins, on its parent's account or one of its own (M1); without a `process_id` one is drawn.
 
         Raises InvalidArgumentError for a budget below 1 or of a child, EngineStoppedError for a parent that has ended.
@@ -55,12 +55,12 @@ class Processes(Mapping[str, Process]):
         identity = process_id or str(uuid.uuid4())
         of_user = self._debts.setdefault(username, LoopDebt(partial(self._strangers_compute, username)))
         time = EngineTime(self._threads, (LoopDebt(partial(self._others_compute, identity)), of_user))
-        process = Process(username, program, session, account, time, identity, ports=ports)
+        process = HostedProcess(username, program, session, account, time, identity, ports=ports)
         self._by_id[identity] = process
         self.families.setdefault(account, []).append(process)
         return process
 
-    def remove(self, process: Process) -> None:
+    def remove(self, process: HostedProcess) -> None:
         """A process that holds nothing any more is gone, and its account with the last of the family (M1)."""
         if self._by_id.pop(process.id, None) is None:
             return
@@ -97,5 +97,5 @@ class Processes(Mapping[str, Process]):
         return _compute(process for process in self._by_id.values() if process.username != username)
 
 
-def _compute(processes: Iterable[Process]) -> bool:
+def _compute(processes: Iterable[HostedProcess]) -> bool:
     return any(isinstance(call, Forward) for process in processes for call in process.calls.values())

@@ -19,7 +19,7 @@ from pie_mlx.engine.kv.pages.values import (
     Restore,
     Rows,
     SpillKey,
-    Suspension,
+    SuspensionResult,
     Transcript,
 )
 from pie_mlx.engine.kv.pages.working_token import WorkingToken
@@ -47,7 +47,7 @@ __all__ = [
     "Rows",
     "SharedPages",
     "SpillKey",
-    "Suspension",
+    "SuspensionResult",
     "Transcript",
     "WorkingToken",
     "count_pages",

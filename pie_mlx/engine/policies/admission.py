@@ -28,7 +28,7 @@ class AdmissionTerms(msgspec.Struct, frozen=True):
         return self.capacity_pages * self.oversubscription + slack
 
 
-class Launch(msgspec.Struct, frozen=True):
+class QueuedLaunch(msgspec.Struct, frozen=True):
     """A launch root that wants to start."""
 
     account: int
@@ -42,7 +42,7 @@ class Admission(msgspec.Struct, frozen=True):
     """
 
     claims: Mapping[int, float] = {}
-    queue: tuple[Launch, ...] = ()
+    queue: tuple[QueuedLaunch, ...] = ()
     resume_below: float | None = None
 
     @property
@@ -65,7 +65,7 @@ def request_launch(
 ) -> tuple[Admission, tuple[int, ...]]:
     """Queues a launch; the new state and the accounts that may start now. Raises AdmissionError if it never can."""
     check_claim(terms, endowment)
-    launch = Launch(account, terms.claim(endowment))
+    launch = QueuedLaunch(account, terms.claim(endowment))
     return _admit(msgspec.structs.replace(state, queue=(*state.queue, launch)), terms)
 
 

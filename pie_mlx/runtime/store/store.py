@@ -18,10 +18,10 @@ from pie_mlx.runtime.program.semver import Version
 from pie_mlx.runtime.store.archive import Entry
 from pie_mlx.runtime.store.folders import exclusive, names_in, write_folder
 from pie_mlx.runtime.store.owners import TRUST_ALL, Ownership, TrustedOwners, alike, untrusted
+from pie_mlx.runtime.store.packed_program import PackedProgram, checked_program
 from pie_mlx.runtime.store.payload import digest, kind_of, manifest_digest
 from pie_mlx.runtime.store.records import RECORD_FILE, ProgramRecord, Records, encode_record, read_record
 from pie_mlx.runtime.store.resolution import LATEST, Versions, latest, parse_identifier, resolve
-from pie_mlx.runtime.store.source import Source, checked_source
 from pie_mlx.runtime.store.unpacked import UnpackedPrograms
 
 PAYLOAD_FILE = "program"
@@ -122,9 +122,9 @@ class ProgramStore:
         source = self.read(path)
         return self.install(source.payload, source.manifest_text, owner=owner, force=force)
 
-    def read(self, path: Path) -> Source:
+    def read(self, path: Path) -> PackedProgram:
         """The upload for a path; packs a directory. Raises LaunchError."""
-        return checked_source(path)
+        return checked_program(path)
 
     def check(
         self, name: str, version: str, *users: str, program_hash: str | None = None, manifest_hash: str | None = None

@@ -25,16 +25,16 @@ from pie_mlx.runtime.execution.output_capture import StreamName, Write
 from pie_mlx.runtime.worker.call_dispatcher import CallDispatcher, UserCallMemory
 from pie_mlx.runtime.worker.fork_server import Exit
 from pie_mlx.runtime.worker.frames.messages import (
+    CallFrame,
     CancelCall,
     Ended,
     FromWorker,
-    InvalidRequest,
+    InvalidCall,
     LaunchSpec,
     Listening,
     Output,
     Ping,
     Pong,
-    Request,
     Stop,
     pack,
 )
@@ -177,10 +177,10 @@ class WorkerExecutor:
 
     def frame(self, frame: FromWorker, held_bytes: int) -> None:
         match frame:
-            case Request():
+            case CallFrame():
                 self.heard_seconds = self._loop.time()
                 self._call(frame, held_bytes)
-            case InvalidRequest(number=number, error=error):
+            case InvalidCall(number=number, error=error):
                 self.heard_seconds = self._loop.time()
                 if self._dispatcher is not None:
                     self._dispatcher.refuse(number, error)
@@ -267,7 +267,7 @@ class WorkerExecutor:
             self._close_proxy()
             self._close_proxy = None
 
-    def _call(self, request: Request, held_bytes: int) -> None:
+    def _call(self, request: CallFrame, held_bytes: int) -> None:
         if self._dispatcher is None or self._link is None:
             return
         self._host.time.charge(held_bytes * WALK_SECONDS)

@@ -29,7 +29,7 @@ from pie_mlx.runtime.sandbox.probe import probe_network, probe_sandbox
 from pie_mlx.runtime.worker.call_dispatcher import CallMemory
 from pie_mlx.runtime.worker.executor import ExecutorCallbacks, WorkerExecutor
 from pie_mlx.runtime.worker.fork_server import Exit, ForkServer
-from pie_mlx.runtime.worker.frames.messages import LaunchSpec, Source
+from pie_mlx.runtime.worker.frames.messages import LaunchSpec, ProgramLocation
 from pie_mlx.runtime.worker.frames.receive_budget import ReceiveBudget
 from pie_mlx.runtime.worker.link import WorkerLink
 from pie_mlx.runtime.worker.priorities import weigh
@@ -293,8 +293,8 @@ class WorkerPool:
             raise LaunchError(f"{error.filename}: {error.strerror}", hint=hint) from None
 
 
-def _source(program: Program) -> Source:
-    return Source(
+def _source(program: Program) -> ProgramLocation:
+    return ProgramLocation(
         str(program.main_file.resolve()),
         str(program.directory.resolve()) if program.directory else None,
         {name: _source(needed) for name, needed in program.dependencies.items()},

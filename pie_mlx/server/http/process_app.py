@@ -39,7 +39,7 @@ PIECE_BYTES = 64 << 10
 """Bytes that a client must read within its timeout: small, so that slow readers do not count as stalled."""
 _log = logging.getLogger(__name__)
 
-Launch = Callable[[HttpExchange], Awaitable[Process]]
+LaunchFor = Callable[[HttpExchange], Awaitable[Process]]
 
 
 class _UnreadError(Exception):
@@ -81,7 +81,7 @@ class ProcessApp:
 
     def __init__(
         self,
-        launch: Launch,
+        launch: LaunchFor,
         *,
         patience_seconds: float,
         body_limit_bytes: int = BODY_LIMIT_BYTES,

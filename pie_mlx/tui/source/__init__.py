@@ -1,5 +1,5 @@
 """Sources of events: a server, a recording, or a script."""
 
-from pie_mlx.tui.source.base import Feed, Link, LinkState, Source
+from pie_mlx.tui.source.base import EventSource, Feed, Link, LinkState
 
-__all__ = ["Feed", "Link", "LinkState", "Source"]
+__all__ = ["EventSource", "Feed", "Link", "LinkState"]

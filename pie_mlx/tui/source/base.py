@@ -48,7 +48,7 @@ class Feed(Protocol):
         ...
 
 
-class Source(Protocol):
+class EventSource(Protocol):
     """`label` names it on the screen; `playback` is None where time cannot be controlled."""
 
     @property

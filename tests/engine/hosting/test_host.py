@@ -16,7 +16,7 @@ from pie_mlx.calls import (
     ReleaseMatcher,
 )
 from pie_mlx.engine.hosting.host import ProcessHost
-from pie_mlx.engine.hosting.process import Process
+from pie_mlx.engine.hosting.process import HostedProcess
 from pie_mlx.errors import EngineStoppedError
 from pie_mlx.sdk import GrammarConstraint
 from tests.engine.running import Running, running
@@ -59,7 +59,7 @@ def test_a_blocking_call_that_is_given_up_says_that_its_process_is_over(engine: 
     given_up.cancel()
     process = engine.core.services.processes[engine.host.process_id]
 
-    async def answer(process: Process, message: Call[Any]) -> Any:
+    async def answer(process: HostedProcess, message: Call[Any]) -> Any:
         raise NotImplementedError
 
     host = ProcessHost(engine.core.loop, lambda process, message: given_up, answer, process)

@@ -17,7 +17,7 @@ from pie_mlx.runtime.network.gateway import Gateway
 from pie_mlx.runtime.network.settings import NetworkSettings
 from pie_mlx.runtime.sandbox.landlock import restricts_ports
 from pie_mlx.runtime.sandbox.probe import NetworkReport, probe_network
-from pie_mlx.runtime.worker.frames.messages import LaunchSpec, Source
+from pie_mlx.runtime.worker.frames.messages import LaunchSpec, ProgramLocation
 from pie_mlx.runtime.worker.proxy_route import set_up_route
 from pie_mlx.runtime.worker.settings import WorkerSettings
 from tests.runtime.network.conftest import Names, echo, serving, until
@@ -323,7 +323,20 @@ async def test_without_namespaces_one_port_is_open_and_told(program, monkeypatch
 
 async def test_a_worker_without_its_network_does_not_run():
     spec = LaunchSpec(
-        "a@0.0.0", Source("/a.py"), "main", "input", {}, {}, "/w", False, 1, None, None, None, "off", "namespace"
+        "a@0.0.0",
+        ProgramLocation("/a.py"),
+        "main",
+        "input",
+        {},
+        {},
+        "/w",
+        False,
+        1,
+        None,
+        None,
+        None,
+        "off",
+        "namespace",
     )
     with pytest.raises(LaunchError, match="has no network namespace: not permitted"):
         set_up_route(spec, OSError("not permitted"), lambda listener: None)

@@ -381,7 +381,7 @@ async def test_a_program_that_never_reads_its_answers_ends(engine, program, byst
         """
         import os, socket, stat, struct
         from pie_mlx.calls import DescribeRuntime
-        from pie_mlx.runtime.worker.frames.messages import Request, pack
+        from pie_mlx.runtime.worker.frames.messages import CallFrame, pack
         def is_link(fd):
             try:
                 peer = socket.socket(fileno=os.dup(fd)).getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
@@ -394,7 +394,7 @@ async def test_a_program_that_never_reads_its_answers_ends(engine, program, byst
             number = 10_000
             while True:
                 number += 1
-                os.write(link, pack(Request(number, DescribeRuntime())))
+                os.write(link, pack(CallFrame(number, DescribeRuntime())))
         """.replace("ENGINE", str(os.getpid()))
     )
     launched = await launch(engine, path)

@@ -34,7 +34,7 @@ from pie_mlx.engine.handlers.forward.pass_pages import (
 )
 from pie_mlx.engine.handlers.forward.speculating import DraftedPass, plan_drafts
 from pie_mlx.engine.handlers.forward.text_readings import mean_of
-from pie_mlx.engine.hosting.process import Process
+from pie_mlx.engine.hosting.process import HostedProcess
 from pie_mlx.engine.kv import WorkingToken
 from pie_mlx.engine.market import Horizon, declared_horizon
 from pie_mlx.engine.model.adapters import NO_ADAPTER, AdapterUse
@@ -55,7 +55,7 @@ NO_HORIZON = Horizon(0.0, 1.0)
 
 
 @answers(calls.Forward)
-async def forward(services: Services, process: Process, call: calls.Forward) -> calls.ForwardReply:
+async def forward(services: Services, process: HostedProcess, call: calls.Forward) -> calls.ForwardReply:
     context = process.context(call.context)
     context.raise_deferred()
     check_plans(call, services.model_info)
@@ -72,7 +72,7 @@ async def forward(services: Services, process: Process, call: calls.Forward) -> 
 
 async def _adapted_pass(
     services: Services,
-    process: Process,
+    process: HostedProcess,
     context: LiveContext,
     call: calls.Forward,
     matchers: Sequence[Matcher],
@@ -85,7 +85,7 @@ async def _adapted_pass(
 
 async def _pass(
     services: Services,
-    process: Process,
+    process: HostedProcess,
     context: LiveContext,
     call: calls.Forward,
     matchers: Sequence[Matcher],
@@ -131,7 +131,7 @@ async def _pass(
 
 
 async def _request(
-    services: Services, process: Process, context: LiveContext, call: calls.Forward, length: int, use: AdapterUse
+    services: Services, process: HostedProcess, context: LiveContext, call: calls.Forward, length: int, use: AdapterUse
 ) -> tuple[ForwardRequest, PackedMask | None]:
     """The call, checked, and its logit mask. A long one is checked beside the engine's loop."""
     check_lengths(call, length, services.model_info)
@@ -177,7 +177,7 @@ def _limit(services: Services, continuation: PassContinuation, claimed: int, len
 
 async def _paid(
     services: Services,
-    process: Process,
+    process: HostedProcess,
     tokens: int,
     more: DraftedPass | PassContinuation | None,
     work: Coroutine[Any, Any, T],
@@ -295,7 +295,7 @@ def _verified(
 
 def _tell(
     services: Services,
-    process: Process,
+    process: HostedProcess,
     context: LiveContext,
     counts: tuple[int, int, int, int],
     drafted: DraftedPass | None,

@@ -11,7 +11,7 @@ from pie_mlx.engine.kv.contexts.working import WorkingPages, pages_for
 from pie_mlx.engine.kv.pages.image import Image, ImageKeeper, Tail, cut_tail
 from pie_mlx.engine.kv.pages.segment import IntegrityError, PageRecord, Segment, resident_page
 from pie_mlx.engine.kv.pages.trie import Place, PrefixTrie, chain_of, path
-from pie_mlx.engine.kv.pages.values import PageContent, PageCopy, PageRead, Restore, SpillKey, Suspension
+from pie_mlx.engine.kv.pages.values import PageContent, PageCopy, PageRead, Restore, SpillKey, SuspensionResult
 
 
 class Suspender:
@@ -37,23 +37,23 @@ class Suspender:
 
     # Leaving.
 
-    def suspend(self, number: int) -> Suspension:
+    def suspend(self, number: int) -> SuspensionResult:
         """Frees all pages (R1). Does nothing if the context is off-pool; drops a restore that is not finished."""
         context = self._contexts[number]
         self._pool.break_promise(number)
         if not context.resident:
-            return Suspension(0, ())
+            return SuspensionResult(0, ())
         before = self._pool.available()
         if context.restoring:
             self._leave(context, kept=0)
-            return Suspension(self._pool.available() - before, ())
+            return SuspensionResult(self._pool.available() - before, ())
         image = self._image_of(context)
         self._images.retain(image)
         self._pool.states.cut(context.states, -1)
         leaf = context.leaf
         context.image = image
         self._leave(context, kept=len(image.tail.records))
-        return Suspension(self._pool.available() - before, tuple(_reclaimable(leaf, image)))
+        return SuspensionResult(self._pool.available() - before, tuple(_reclaimable(leaf, image)))
 
     def release(self, context: Context) -> None:
         """Frees pages and image of a context that ends."""

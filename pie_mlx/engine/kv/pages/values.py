@@ -113,7 +113,7 @@ class Fork:
 
 
 @dataclass(frozen=True, slots=True)
-class Suspension:
+class SuspensionResult:
     """The result of a suspension.
 
     `freed` pages became available. `contents` lists what would be lost if all of them were reclaimed, in slot order. It

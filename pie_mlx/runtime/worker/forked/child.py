@@ -26,7 +26,7 @@ from pie_mlx.runtime.sandbox.scratch import Scratch, SpaceCheck, install
 from pie_mlx.runtime.worker.forked.descendants import adopt_orphans, die_with_parent
 from pie_mlx.runtime.worker.forked.host import WorkerHost
 from pie_mlx.runtime.worker.forked.streams import use_streams
-from pie_mlx.runtime.worker.frames.messages import Ended, LaunchSpec, Source, WireError
+from pie_mlx.runtime.worker.frames.messages import Ended, LaunchSpec, ProgramLocation, WireError
 from pie_mlx.runtime.worker.limits import apply_limits, memory_exceeded, open_reserve
 from pie_mlx.runtime.worker.proxy_route import ProxyListener, certificate_paths, leave_network, set_up_route
 from pie_mlx.runtime.worker.workspaces import scratch_quota
@@ -163,7 +163,7 @@ def _program(spec: LaunchSpec) -> Program:
     return _sourced(spec.source, spec.identity, RuntimeSettings(spec.entry, spec.call))
 
 
-def _sourced(source: Source, identity: str, runtime: RuntimeSettings) -> Program:
+def _sourced(source: ProgramLocation, identity: str, runtime: RuntimeSettings) -> Program:
     name, _, _ = identity.partition("@")
     return Program(
         Manifest(name, Version((0, 0, 0)), runtime=runtime),

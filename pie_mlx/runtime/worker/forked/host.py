@@ -20,6 +20,7 @@ from pie_mlx.runtime.worker.frames.messages import (
     NO_ANSWER,
     OUTPUT_LIMIT_BYTES,
     Answer,
+    CallFrame,
     CancelCall,
     Ended,
     ErrorAnswer,
@@ -30,7 +31,6 @@ from pie_mlx.runtime.worker.frames.messages import (
     Output,
     Ping,
     Pong,
-    Request,
     Stop,
     pack,
     reply_decoder,
@@ -176,7 +176,7 @@ class WorkerHost:
 
     def post(self, message: Call[Any]) -> None:
         """Make a call without an answer, ordered before everything sent later."""
-        self._send(Request(NO_ANSWER, message))
+        self._send(CallFrame(NO_ANSWER, message))
 
     def write(self, stream: StreamName, text: str) -> None:
         """Send program output, in order with its calls; blocks while the engine does not read."""
@@ -196,7 +196,7 @@ class WorkerHost:
         number = next(self._numbers)
         self._waiting[number] = waiter
         try:
-            self._send(Request(number, message))
+            self._send(CallFrame(number, message))
         except BaseException:
             self._waiting.pop(number, None)
             raise

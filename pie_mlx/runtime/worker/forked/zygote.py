@@ -34,7 +34,7 @@ LIKELY_IMPORTS = ("pie_mlx.sdk.sync", "datetime", "decimal", "hashlib", "random"
 """Modules preloaded for programs."""
 
 
-class ForkServer:
+class Zygote:
     """Forks, kills and reaps workers for the engine at the other end of `control`, until that closes."""
 
     def __init__(self, control: socket.socket, lifeline: int) -> None:
@@ -166,5 +166,5 @@ def main() -> None:
     # Workers share this memory: freeze it, so that their collections do not touch, and so copy, its pages.
     gc.collect()
     gc.freeze()
-    ForkServer(control, int(lifeline)).serve()
+    Zygote(control, int(lifeline)).serve()
     remove_tree(directory)

@@ -97,12 +97,12 @@ def _builtin_error(name: str, message: str) -> Exception | None:
 # From the engine.
 
 
-class Source(Frames, frozen=True):
+class ProgramLocation(Frames, frozen=True):
     """The location of a program's modules: `directory` is None for a single file. `dependencies` are by name."""
 
     main_file: str
     directory: str | None = None
-    dependencies: "dict[str, Source]" = {}
+    dependencies: "dict[str, ProgramLocation]" = {}
 
     def paths(self) -> list[str]:
         """All its directories and single files."""
@@ -118,7 +118,7 @@ class LaunchSpec(Frames, frozen=True, tag="launch_spec"):
     """
 
     identity: str
-    source: Source
+    source: ProgramLocation
     entry: str
     call: str
     input: str
@@ -166,14 +166,14 @@ class Listening(Frames, frozen=True, tag="listening"):
     """The first frame with route `namespace`: carries the listening socket for the proxy."""
 
 
-class Request(Frames, frozen=True, tag="request"):
+class CallFrame(Frames, frozen=True, tag="request"):
     """A call; `number` identifies its answer, or is `NO_ANSWER`."""
 
     number: int
     message: AnyCall
 
 
-class InvalidRequest(NamedTuple):
+class InvalidCall(NamedTuple):
     """A request that is only answered with an error: too large, or with an invalid value."""
 
     number: int
@@ -206,7 +206,7 @@ class Pong(Frames, frozen=True, tag="pong"):
 
 
 FromEngine = LaunchSpec | Answer | ErrorAnswer | Stop | Ping
-FromWorker = Listening | Request | InvalidRequest | CancelCall | Output | Ended | Pong
+FromWorker = Listening | CallFrame | InvalidCall | CancelCall | Output | Ended | Pong
 
 _encoder = msgspec.msgpack.Encoder()
 
@@ -279,7 +279,7 @@ class _LooseRequest(Frames, frozen=True, tag="request"):
     message: _Named
 
 
-def rescued(payload: bytes | memoryview, reason: Exception) -> InvalidRequest | None:
+def rescued(payload: bytes | memoryview, reason: Exception) -> InvalidCall | None:
     """A refused frame as a request that can be answered; None if it is not one, or of an unknown call."""
     try:
         request = _loose_requests.decode(payload)
@@ -288,7 +288,7 @@ def rescued(payload: bytes | memoryview, reason: Exception) -> InvalidRequest | 
     name = request.message.call
     if name not in _CALL_NAMES:
         return None
-    return InvalidRequest(request.number, InvalidTypeError(str(reason).replace("$[2]", name), hint=_FITTING))
+    return InvalidCall(request.number, InvalidTypeError(str(reason).replace("$[2]", name), hint=_FITTING))
 
 
 def reply_decoder(call: type[Call[Any]]) -> "msgspec.msgpack.Decoder[Any]":
@@ -303,7 +303,7 @@ def _make_reply_decoder(call: type[Call[Any]]) -> "msgspec.msgpack.Decoder[Any]"
     return msgspec.msgpack.Decoder(reply)
 
 
-worker_frames = msgspec.msgpack.Decoder(Listening | Request | CancelCall | Output | Ended | Pong)
+worker_frames = msgspec.msgpack.Decoder(Listening | CallFrame | CancelCall | Output | Ended | Pong)
 engine_frames = msgspec.msgpack.Decoder(FromEngine)
 _loose_requests = msgspec.msgpack.Decoder(_LooseRequest)
 # Made ahead: workers inherit them from the fork server.

@@ -12,7 +12,7 @@ from pie_mlx.runtime.worker.frames.messages import (
     UNREADABLE,
     FromEngine,
     FromWorker,
-    InvalidRequest,
+    InvalidCall,
     engine_frames,
     rescued,
     worker_frames,
@@ -110,11 +110,11 @@ class _Head(NamedTuple):
     def budget(self) -> Budget:
         return BUDGETS.get(self.kind, USUAL)
 
-    def refused(self, error: InvalidArgumentError) -> InvalidRequest:
+    def refused(self, error: InvalidArgumentError) -> InvalidCall:
         """Raises ProtocolError unless there is a call to answer."""
         if self.number is None:
             raise ProtocolError(error.message) from None
-        return InvalidRequest(self.number, error)
+        return InvalidCall(self.number, error)
 
 
 class LongFrame:

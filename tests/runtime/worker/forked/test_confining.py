@@ -8,7 +8,7 @@ from pie_mlx.runtime.configured import worker_settings
 from pie_mlx.runtime.sandbox import Confinement
 from pie_mlx.runtime.sandbox.probe import SandboxReport
 from pie_mlx.runtime.worker.forked import child
-from pie_mlx.runtime.worker.frames.messages import LaunchSpec, Source
+from pie_mlx.runtime.worker.frames.messages import LaunchSpec, ProgramLocation
 from tests.runtime.worker.conftest import bounded_engine
 
 
@@ -25,7 +25,7 @@ class Written:
 
 def spec(sandbox):
     return LaunchSpec(
-        "a@0.0.0", Source("/a.py"), "main", "input", "{}", {}, "/w", False, 1 << 20, None, None, None, sandbox
+        "a@0.0.0", ProgramLocation("/a.py"), "main", "input", "{}", {}, "/w", False, 1 << 20, None, None, None, sandbox
     )
 
 

@@ -11,12 +11,12 @@ from pie_mlx.errors import ContextReleasedError, ProtocolError
 from pie_mlx.runtime.worker.forked.host import WorkerHost
 from pie_mlx.runtime.worker.frames.messages import (
     NO_ANSWER,
+    CallFrame,
     CancelCall,
     ErrorAnswer,
     Output,
     Ping,
     Pong,
-    Request,
     Stop,
     WireError,
     pack,
@@ -123,7 +123,7 @@ def test_a_ping_is_answered_while_a_call_blocks(other):
 
 def test_a_posted_call_goes_before_the_next_and_asks_for_no_answer(other):
     other.host.post(calls.ReleaseMatcher(1))
-    assert other.next_frame() == Request(NO_ANSWER, calls.ReleaseMatcher(1))
+    assert other.next_frame() == CallFrame(NO_ANSWER, calls.ReleaseMatcher(1))
 
 
 async def test_a_refusal_is_raised(other):
@@ -172,7 +172,7 @@ def test_output_goes_before_the_call_that_follows_it(other):
     sent = in_thread(lambda: other.host.call(calls.SendMessage("b")))
     assert other.next_frame() == Output("stdout", "a")
     request = other.next_frame()
-    assert isinstance(request, Request)
+    assert isinstance(request, CallFrame)
     other.say(pack_answer(request.number, None))
     assert sent() is None
 
@@ -209,7 +209,7 @@ def test_a_finalizer_does_not_wait_for_an_answer_while_a_frame_is_half_sent(othe
 
     other.link.while_sending = strike
     other.host.post(calls.ReleaseMatcher(1))
-    assert other.next_frame() == Request(NO_ANSWER, calls.ReleaseMatcher(1))
+    assert other.next_frame() == CallFrame(NO_ANSWER, calls.ReleaseMatcher(1))
 
 
 class Loop:

@@ -17,14 +17,14 @@ from pie_mlx.errors import (
 from pie_mlx.runtime.worker.frames.messages import (
     FRAME_LIMIT_BYTES,
     Answer,
+    CallFrame,
     CancelCall,
     Ended,
     ErrorAnswer,
     Output,
     Ping,
     Pong,
-    Request,
-    Source,
+    ProgramLocation,
     Stop,
     WireError,
     is_long_reply,
@@ -36,8 +36,8 @@ from pie_mlx.runtime.worker.frames.messages import (
 from pie_mlx.runtime.worker.frames.reader import EngineFrames, WorkerFrames
 
 SAID = [
-    Request(1, calls.Forward(3, tokens=[5])),
-    Request(2, calls.SendMessage("hi")),
+    CallFrame(1, calls.Forward(3, tokens=[5])),
+    CallFrame(2, calls.SendMessage("hi")),
     CancelCall(1),
     Output("stderr", "é\n"),
     Ended("1", "json"),
@@ -118,7 +118,7 @@ def test_what_a_worker_may_not_say_is_refused(payload):
 
 def test_a_known_call_that_does_not_fit_its_type_says_whom_to_answer():
     reader = WorkerFrames()
-    reader.feed(pack(Request(3, calls.LoadModel(None))) + pack(Pong()))
+    reader.feed(pack(CallFrame(3, calls.LoadModel(None))) + pack(Pong()))
     number, error = reader.next_frame()
     assert (number, error.message) == (3, "Expected `str`, got `None` - at `load_model.name`")
     assert reader.next_frame() == Pong()
@@ -127,7 +127,7 @@ def test_a_known_call_that_does_not_fit_its_type_says_whom_to_answer():
 @pytest.mark.parametrize(("name", "kind"), [(object(), InvalidTypeError), ("\ud800", InvalidArgumentError)])
 def test_what_no_frame_can_hold_is_a_typed_error(name, kind):  # E2
     with pytest.raises(kind):
-        pack(Request(1, calls.LoadModel(name)))
+        pack(CallFrame(1, calls.LoadModel(name)))
 
 
 def test_a_frame_that_is_too_long_is_refused_before_it_arrives():
@@ -167,7 +167,11 @@ def test_other_errors_become_what_says_the_same(error, kind):
 
 
 def test_a_source_names_every_path_it_needs():
-    source = Source("/a/main.py", "/a", {"b": Source("/b.py"), "c": Source("/c/main.py", "/c", {"d": Source("/d.py")})})
+    source = ProgramLocation(
+        "/a/main.py",
+        "/a",
+        {"b": ProgramLocation("/b.py"), "c": ProgramLocation("/c/main.py", "/c", {"d": ProgramLocation("/d.py")})},
+    )
     assert source.paths() == ["/a", "/b.py", "/c", "/d.py"]
 
 

@@ -10,12 +10,12 @@ import pytest
 from pie_mlx import calls
 from pie_mlx.errors import InvalidArgumentError, ProtocolError
 from pie_mlx.runtime.worker.frames.messages import (
+    CallFrame,
     CancelCall,
     Ended,
-    InvalidRequest,
+    InvalidCall,
     Output,
     Pong,
-    Request,
     WireError,
     pack,
 )
@@ -76,7 +76,7 @@ def forward(**fields):
     ids=lambda call: type(call).__name__,
 )
 def test_lists_texts_and_files_of_honest_size_arrive(call):
-    assert taken(pack(Request(7, call)), pack(Pong())) == [Request(7, call), Pong()]
+    assert taken(pack(CallFrame(7, call)), pack(Pong())) == [CallFrame(7, call), Pong()]
 
 
 @pytest.mark.parametrize(
@@ -88,17 +88,23 @@ def test_lists_texts_and_files_of_honest_size_arrive(call):
         (forward(tokens=b"\x91" * 5_000_000), "more than 65536 lists"),
         (forward(unknown=many(600_000, b"\x05")), "more than 524288 values"),
         (forward(**{f"field{number}": many(60_000, b"\x05") for number in range(10)}), "more than 524288 values"),
-        (pack(Request(7, calls.SendFile(b"", "n" * 2_000_000))), "send_file: a call of"),
-        (pack(Request(7, calls.SendMessage("x" * 2_000_000))), "send_message: a call of"),
-        (pack(Request(7, calls.InitializeEvolution(1, 1, 1.0, 2, 0.5, 1.0, ["q"] * 10_000))), "more than 4096 values"),
-        (pack(Request(7, calls.BeginHttpAnswer(200, [("a", "b")] * 1_000))), "more than 256 lists"),
-        (pack(Request(7, calls.RenderTurn("m", TURN, calls.ChatState(held=[TURN] * 12_000)))), "more than 32768 lists"),
+        (pack(CallFrame(7, calls.SendFile(b"", "n" * 2_000_000))), "send_file: a call of"),
+        (pack(CallFrame(7, calls.SendMessage("x" * 2_000_000))), "send_message: a call of"),
+        (
+            pack(CallFrame(7, calls.InitializeEvolution(1, 1, 1.0, 2, 0.5, 1.0, ["q"] * 10_000))),
+            "more than 4096 values",
+        ),
+        (pack(CallFrame(7, calls.BeginHttpAnswer(200, [("a", "b")] * 1_000))), "more than 256 lists"),
+        (
+            pack(CallFrame(7, calls.RenderTurn("m", TURN, calls.ChatState(held=[TURN] * 12_000)))),
+            "more than 32768 lists",
+        ),
     ],
 )
 def test_a_call_beyond_its_budget_is_answered_with_an_error_and_the_program_goes_on(frame, reason):
     (misfit, following) = taken(frame, pack(Pong()))
     assert following == Pong()
-    assert (type(misfit), misfit.number, type(misfit.error)) == (InvalidRequest, 7, InvalidArgumentError)
+    assert (type(misfit), misfit.number, type(misfit.error)) == (InvalidCall, 7, InvalidArgumentError)
     with pytest.raises(InvalidArgumentError, match=reason):
         raise misfit.error
     assert misfit.error.hint
@@ -106,7 +112,7 @@ def test_a_call_beyond_its_budget_is_answered_with_an_error_and_the_program_goes
 
 def test_what_is_too_large_is_not_kept_until_all_of_it_has_come():
     reader = WorkerFrames()
-    frame = pack(Request(7, calls.SendMessage("x" * 20_000_000)))
+    frame = pack(CallFrame(7, calls.SendMessage("x" * 20_000_000)))
     tracemalloc.start()
     try:
         reader.feed(frame[: 2 * READ_BYTES])
@@ -124,13 +130,13 @@ def test_what_is_too_large_is_not_kept_until_all_of_it_has_come():
 
 @pytest.mark.parametrize("step", [100, 5_000, 1 << 20])
 def test_what_is_too_large_may_be_cut_anywhere(step):
-    too_large = pack(Request(7, calls.SendMessage("x" * 2_000_000)))
+    too_large = pack(CallFrame(7, calls.SendMessage("x" * 2_000_000)))
     found = taken(pack(Pong()), too_large, pack(CancelCall(3)), too_large, pack(Pong()), step=step)
     assert [getattr(frame, "number", None) for frame in found] == [None, 7, 3, 7, None]
 
 
 def test_a_posted_call_beyond_its_budget_is_dropped_like_others_that_fail():
-    assert taken(pack(Request(0, calls.SendMessage("x" * 2_000_000))))[0].number == 0
+    assert taken(pack(CallFrame(0, calls.SendMessage("x" * 2_000_000))))[0].number == 0
 
 
 @pytest.mark.parametrize(
@@ -151,7 +157,7 @@ def test_what_nobody_can_be_answered_about_ends_the_program(frame):
 def test_short_frames_are_decoded_at_once_and_others_beside_the_loop():
     def is_long(call):
         reader = WorkerFrames()
-        reader.feed(pack(Request(1, call)))
+        reader.feed(pack(CallFrame(1, call)))
         return isinstance(reader.next_frame(), LongFrame)
 
     assert not is_long(calls.Forward(1, [5]))

@@ -15,21 +15,21 @@ _SUFFIX = ".pie"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class PackedProgram:
     """A program as it is uploaded: a package or the source of a module, and its manifest's text."""
 
     payload: bytes
     manifest_text: str
 
 
-def pack_program(path: Path) -> Source:
+def pack_program(path: Path) -> PackedProgram:
     """Pack a directory; read a package or Python file unchanged. Raises LaunchError."""
     if path.is_dir():
         return _directory(path)
     return _package(path) if path.suffix == _SUFFIX else _module(path)
 
 
-def checked_source(path: Path, manifest_file: Path | None = None) -> Source:
+def checked_program(path: Path, manifest_file: Path | None = None) -> PackedProgram:
     """Like `pack_program`, and checks that it can be launched; with the manifest in `manifest_file`, if given.
 
     Raises LaunchError that names the file at `path`; a later error would name an unpacked copy.
@@ -37,29 +37,29 @@ def checked_source(path: Path, manifest_file: Path | None = None) -> Source:
     if path.suffix != _SUFFIX:
         find_program(path, manifest_file)
     source = pack_program(path)
-    return source if manifest_file is None else Source(source.payload, read_text(manifest_file))
+    return source if manifest_file is None else PackedProgram(source.payload, read_text(manifest_file))
 
 
-def _directory(directory: Path) -> Source:
+def _directory(directory: Path) -> PackedProgram:
     main_file, file = main_file_of(directory), directory / MANIFEST_FILE
     text = _read_exactly(file) if file.is_file() else manifest_text_of(directory, read_text(main_file))
-    return Source(pack_directory(directory, text, parse_manifest(text).exclude), text)
+    return PackedProgram(pack_directory(directory, text, parse_manifest(text).exclude), text)
 
 
-def _package(path: Path) -> Source:
+def _package(path: Path) -> PackedProgram:
     payload = _read_bytes(path)
     manifests = [entry.data for entry in archive_entries(payload) if entry.path == MANIFEST_FILE]
     if not manifests:
         raise LaunchError(f"{path}: no {MANIFEST_FILE}", hint="make it with 'pie build'")
     try:
-        return Source(payload, manifests[0].decode())
+        return PackedProgram(payload, manifests[0].decode())
     except UnicodeDecodeError as error:
         raise LaunchError(f"{path}: {MANIFEST_FILE}: not UTF-8 (byte {error.start})", hint="build it again") from None
 
 
-def _module(path: Path) -> Source:
+def _module(path: Path) -> PackedProgram:
     source = read_source(path)
-    return Source(_read_bytes(path), manifest_text_of(path, source))
+    return PackedProgram(_read_bytes(path), manifest_text_of(path, source))
 
 
 def manifest_text_of(path: Path, source: str) -> str:
