@@ -29,7 +29,7 @@ def test_others_than_mlx_lm_may_change_it_meanwhile(limits):
     assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] == 256
 
 
-@pytest.mark.parametrize("module", ["engine.start", "runtime.engine", "runtime.doctor.models", "bench.peer", "server"])
+@pytest.mark.parametrize("module", ["engine.start", "runtime.engine", "runtime.models", "bench.peer", "server"])
 def test_no_import_changes_it(module):
     code = f"""
 import resource

@@ -64,7 +64,7 @@ def _offered_model(common: Common) -> str | None:
         return None
     if load_config().settings["model.0.hf_repo"].origin != "default":
         return None
-    from pie_mlx.runtime.doctor.models import models_on_disk
+    from pie_mlx.runtime.models import models_on_disk
 
     models = sorted((one for one in models_on_disk() if not one.suitability.problem), key=lambda one: one.embedded)
     if len(models) < 2:

@@ -56,7 +56,7 @@ def set_value(common: Common, key: str, value: str) -> None:
 
 def _absolute_model(reference: str, common: Common) -> str:
     """Make a model's directory absolute, and warn where there is nothing to load yet."""
-    from pie_mlx.runtime.doctor.models import find_on_disk
+    from pie_mlx.runtime.models import find_on_disk
 
     directory = Path(reference).expanduser()
     if directory.exists() or reference.startswith((".", "~")):

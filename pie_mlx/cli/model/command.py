@@ -16,7 +16,7 @@ from pie_mlx.cli.terminal.confirm import confirm
 from pie_mlx.cli.terminal.text import size, table
 
 if TYPE_CHECKING:
-    from pie_mlx.runtime.doctor.models import CachedModel
+    from pie_mlx.runtime.models import CachedModel
 
 
 _HEADINGS = ("MODEL", "SIZE", "MODIFIED", "SOURCE", "LOADS")
@@ -36,7 +36,7 @@ def command() -> None:
 @click.pass_obj
 def list_models(common: Common) -> None:
     """List the models on this disk, with the reason for each that cannot be loaded."""
-    from pie_mlx.runtime.doctor.models import models_on_disk
+    from pie_mlx.runtime.models import models_on_disk
 
     models = models_on_disk()
     _print_rows(common, _HEADINGS, [_row(model) for model in models], [_cells(model) for model in models])
@@ -49,7 +49,7 @@ def list_models(common: Common) -> None:
 @click.pass_obj
 def show(common: Common, name: str, context: int) -> None:
     """Show the facts about a model on this disk, and the memory it needs."""
-    from pie_mlx.runtime.doctor.models import find_on_disk
+    from pie_mlx.runtime.models import find_on_disk
 
     model = find_on_disk(name)
     context = min(context, model.suitability.maximum_positions or context)
@@ -80,7 +80,7 @@ def show(common: Common, name: str, context: int) -> None:
 @click.pass_obj
 def download(common: Common, repo: str, everything: bool, offline: bool) -> None:
     """Download a model to the Hugging Face cache, and print its path."""
-    from pie_mlx.runtime.doctor.models import download_model, find_on_disk
+    from pie_mlx.runtime.models import download_model, find_on_disk
 
     bars = sys.stderr.isatty() and not (common.quiet or common.json)
     directory = download_model(repo, everything=everything, offline=offline, bars=bars)
@@ -100,7 +100,7 @@ def remove(common: Common, repo: str, yes: bool) -> None:
 
     Of a model that Ollama or LM Studio keeps it removes only what was converted.
     """
-    from pie_mlx.runtime.doctor.models import find_cached, removable_bytes, remove_cached
+    from pie_mlx.runtime.models import find_cached, removable_bytes, remove_cached
 
     model = find_cached(repo)
     if not model.embedded:
@@ -128,7 +128,7 @@ def convert(common: Common, name: str, output: Path | None, dequantize: bool, dt
     'pie run' and 'pie chat' do so the first time. What this verb writes to the cache is what they use from then on.
     """
     from pie_mlx.engine.model.gguf.converted import conversion_of, write_conversion
-    from pie_mlx.runtime.doctor.models import find_on_disk
+    from pie_mlx.runtime.models import find_on_disk
 
     file = find_on_disk(name).path
     if file.is_dir():
@@ -151,7 +151,7 @@ def convert(common: Common, name: str, output: Path | None, dequantize: bool, dt
 @click.pass_obj
 def search(common: Common, words: tuple[str, ...], online: bool, limit: int) -> None:
     """Find models whose name, architecture or quantization has all WORDS: on this disk, or with --online on the hub."""
-    from pie_mlx.runtime.doctor.models import models_on_disk, search_hub
+    from pie_mlx.runtime.models import models_on_disk, search_hub
 
     there = models_on_disk()
     if online:
@@ -176,7 +176,7 @@ def search(common: Common, words: tuple[str, ...], online: bool, limit: int) -> 
 @click.pass_obj
 def recommend(common: Common, context: int) -> None:
     """Name models that fit this machine with a context of some length, the most able first."""
-    from pie_mlx.runtime.doctor.models import fitting, models_on_disk
+    from pie_mlx.runtime.models import fitting, models_on_disk
 
     names = {model.name for model in models_on_disk()}
     rows: list[dict[str, Any]] = [
@@ -209,7 +209,7 @@ def recommend(common: Common, context: int) -> None:
 @click.pass_obj
 def verify(common: Common, name: str) -> int:
     """Read a downloaded model and compare each file with the digest by which it was fetched."""
-    from pie_mlx.runtime.doctor.models import find_cached, verified_files
+    from pie_mlx.runtime.models import find_cached, verified_files
 
     words = {True: "as fetched", False: "damaged: fetch it again", None: "has no digest"}
     files = list(verified_files(find_cached(name).path))

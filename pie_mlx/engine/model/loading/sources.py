@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
-from pie_mlx.engine.model.loading.stores import holds_only_gguf, only_gguf, stored_model
+from pie_mlx.engine.model.loading.other_programs import holds_only_gguf, only_gguf, stored_model
 from pie_mlx.errors import ModelLoadError, ModelNotFoundError
 
 EMBEDDED = Path(__file__).parents[1] / "embedded"

@@ -13,7 +13,7 @@ import pytest
 from pie_mlx.backends import current_backend
 from pie_mlx.engine.model.loading.load import load_model
 from pie_mlx.errors import ModelLoadError
-from pie_mlx.runtime.doctor.models import suitability
+from pie_mlx.runtime.models import suitability
 
 Change = Callable[[Path], object]
 DEEP = "[" * 10_000

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from pie_mlx.engine.model.gguf.converted import conversions_of
+from pie_mlx.engine.model.loading.other_programs import gguf_files, holds_only_gguf, only_gguf, stored_models
 from pie_mlx.engine.model.loading.sources import EMBEDDED, is_gguf
-from pie_mlx.engine.model.loading.stores import gguf_files, holds_only_gguf, only_gguf, stored_models
 from pie_mlx.errors import ModelNotFoundError
-from pie_mlx.runtime.doctor.models.loadable import Suitability, gguf_suitability, suitability
+from pie_mlx.runtime.models.loadable import Suitability, gguf_suitability, suitability
 
 _HUGGING_FACE = "hugging-face"
 _QUANTIZATION = re.compile(

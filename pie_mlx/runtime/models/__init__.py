@@ -1,6 +1,6 @@
 """Models on this disk: lists, checks, downloads and removes them. Loads none."""
 
-from pie_mlx.runtime.doctor.models.cache import (
+from pie_mlx.runtime.models.cache import (
     CachedModel,
     embedded_models,
     find_cached,
@@ -9,11 +9,11 @@ from pie_mlx.runtime.doctor.models.cache import (
     removable_bytes,
     remove_cached,
 )
-from pie_mlx.runtime.doctor.models.download import download_model
-from pie_mlx.runtime.doctor.models.hub import HubModel, search_hub
-from pie_mlx.runtime.doctor.models.loadable import Suitability, suitability
-from pie_mlx.runtime.doctor.models.recommended import Recommendation, fitting
-from pie_mlx.runtime.doctor.models.verification import verified_files
+from pie_mlx.runtime.models.download import download_model
+from pie_mlx.runtime.models.hub import HubModel, search_hub
+from pie_mlx.runtime.models.loadable import Suitability, suitability
+from pie_mlx.runtime.models.recommended import Recommendation, fitting
+from pie_mlx.runtime.models.verification import verified_files
 
 __all__ = [
     "CachedModel",

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from pie_mlx.errors import ModelNotFoundError
-from pie_mlx.runtime.doctor.models import embedded_models, find_cached, suitability
+from pie_mlx.runtime.models import embedded_models, find_cached, suitability
 
 
 @pytest.fixture

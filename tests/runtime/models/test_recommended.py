@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 
 from pie_mlx.engine.model.loading.sources import EMBEDDED
-from pie_mlx.runtime.doctor.models import fitting
-from pie_mlx.runtime.doctor.models.recommended import RECOMMENDED, Shape
+from pie_mlx.runtime.models import fitting
+from pie_mlx.runtime.models.recommended import RECOMMENDED, Shape
 
 GIB = 1 << 30
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from pie_mlx.engine.model.loading.other_programs import stored_model, stored_models
 from pie_mlx.engine.model.loading.sources import EMBEDDED, find_model, located, model_identity
-from pie_mlx.engine.model.loading.stores import stored_model, stored_models
 from pie_mlx.errors import ModelLoadError, ModelNotFoundError
 
 DIGEST = "ab" * 32
