@@ -41,9 +41,6 @@ TIERS = {
 """What each tier of the engine means for a user."""
 
 PROMISES = {
-    "reuse": "equal beginnings of prompts are computed once",
-    "truncate": "contexts forget their last tokens",
-    "suspend": "contexts make room for others, and are saved",
     "draft": "guessed tokens are verified in one pass",
     "ragged": "inputs of unequal length are one pass",
 }
@@ -75,6 +72,8 @@ def architecture_lines() -> Iterator[str]:
     yield "change the order are refused on models with such layers.\n"
     yield from (f"- *{tier}*: {meaning}" for tier, meaning in TIERS.items() if tier in known.values())
     yield ""
+    yield "For all of them, equal beginnings of prompts are computed once, and contexts forget their last tokens, make"
+    yield "room for others and are saved. For most of them:\n"
     yield from (f"- *{promise}*: {meaning}." for promise, meaning in PROMISES.items())
     yield f"\n| architecture | pages | {' | '.join(PROMISES)} |\n|---|---|{'---|' * len(PROMISES)}"
     for name, promises in found.items():

@@ -173,5 +173,5 @@ def _page_bytes(services: Services) -> int:
 
 
 def _state_bytes(services: Services) -> Callable[[], int]:
-    kept = services.store.states.kept
+    kept = services.store.pool.kept_states
     return lambda: kept.size_bytes

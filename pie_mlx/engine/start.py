@@ -158,11 +158,11 @@ async def _load_models(
 
 def _limits(settings: EngineSettings) -> Limits:
     return Limits(
-        settings.max_batch_tokens,
-        settings.max_batch_contexts,
-        settings.prefill_chunk_tokens,
-        settings.aging_window_ticks,
-        settings.decode_stall_seconds,
+        max_batch_tokens=settings.max_batch_tokens,
+        max_batch_contexts=settings.max_batch_contexts,
+        prefill_chunk_tokens=settings.prefill_chunk_tokens,
+        aging_window_ticks=settings.aging_window_ticks,
+        decode_stall_seconds=settings.decode_stall_seconds,
     )
 
 

@@ -170,7 +170,7 @@ def _check_states(books: Books) -> None:
         _check_places(image.records, books.page_size)
         length = len(image.records) * books.page_size + len(image.tail.tokens)
         _require(all(kept.tokens <= length for kept in image.states), "an image keeps a state of tokens it has not")
-    books.pool.states.check(holders + wanted, wanted)
+    books.pool.kept_states.check(holders + wanted, wanted)
 
 
 def _check_places(records: list[PageRecord], page_size: int) -> None:

@@ -39,7 +39,7 @@ class PageIO:
 
     def __init__(self, store: PageStore, runner: Runner, spill: Spill | None, emit: Callable[[Event], None]) -> None:
         self._store, self._runner, self._spill, self._emit = store, runner, spill, emit
-        self._states = StateIO(store.pool.states, runner, spill)
+        self._states = StateIO(store.pool.kept_states, runner, spill)
         self._moves: list[PageCopy | _Lost | _Discarded | PageLoad] = []
         self.is_awaited = False
         self.prefill = PrefillRate() if spill is None else spill.costs.prefill

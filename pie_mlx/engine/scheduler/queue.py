@@ -149,7 +149,7 @@ class SchedulerQueue:
     def empty_cache(self) -> None:
         """Forget states of recurrent layers, and cached pages where that gives memory back; contexts that are off-pool
         find theirs on the disk."""
-        self._state.store.pool.states.clear()
+        self._state.store.pool.kept_states.clear()
         if self._page_io.returns_memory:
             self._page_io.discard(self._state.store.withheld.empty_cache())
             self.wake()

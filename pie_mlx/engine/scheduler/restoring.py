@@ -44,7 +44,7 @@ class Restorer:
         if tokens == (0 if known is None else known.tokens):
             return
         kept = self._state.store.states.newest(context.id, tokens)
-        state = None if kept is None or kept.tokens < tokens else self._state.store.states.kept.use(kept)
+        state = None if kept is None or kept.tokens < tokens else self._state.store.pool.kept_states.use(kept)
         if state is None and tokens:
             self._leave(context)
             self.begin(context, moved=False)
@@ -73,7 +73,7 @@ class Restorer:
         context.fresh = True
         restoration = Restoration(context, work, [self._replay(context, fill, work) for fill in work.fills], moved)
         self._state.restorations[context.id] = restoration
-        state = None if work.state is None else self._state.store.states.kept.use(work.state)
+        state = None if work.state is None else self._state.store.pool.kept_states.use(work.state)
         if work.reads or (work.state is not None and state is None):
             self._page_io.load(self._loading(restoration))
         else:

@@ -95,7 +95,7 @@ async def test_whatever_is_done_to_a_context_its_next_tokens_are_those_of_an_unt
 
 async def displace(engine: Running) -> None:
     """Others take all pages, and what is kept of states is dropped."""
-    engine.store.pool.states.clear()
+    engine.store.pool.kept_states.clear()
     with Context(engine.model) as other:
         other.inner().reserve_working_pages(engine.store.pool.available() - engine.store.states.pages_each)
         await other.append(prompt(9, 5)).flush()
@@ -124,7 +124,7 @@ async def test_states_that_were_dropped_are_computed_again(
         held = engine.store.contexts[context.id]
         pages = held.block_table[: held.committed]
         before = await content(engine, pages)
-        engine.store.pool.states.clear()
+        engine.store.pool.kept_states.clear()
         context.truncate(2)
         context.truncate(1)
         agree(await logits(context, rest), expected)
@@ -133,7 +133,7 @@ async def test_states_that_were_dropped_are_computed_again(
         for lose in (displace, None):
             suspended = await filled(engine, begun)
             suspended.suspend()
-            engine.store.pool.states.clear()
+            engine.store.pool.kept_states.clear()
             if lose is not None:
                 await lose(engine)
             agree(await logits(suspended, rest), expected)
@@ -145,7 +145,7 @@ async def test_states_that_were_dropped_are_computed_again(
         assert opened is not None
         agree(await logits(opened, rest), expected)
         forgotten = await filled(engine, begun)
-        engine.store.pool.states.clear()
+        engine.store.pool.kept_states.clear()
         forgotten.truncate(1)
         child = forgotten.fork()
         agree((await logits(child, [begun[-1], *rest]))[1:], expected[1:])

@@ -64,7 +64,7 @@ async def test_prompts_that_part_share_what_is_before_from_the_third_on(engine: 
     shared = prompt(1, 100)
     found = [await alone(engine, [*shared, *prompt(seed, 90)]) for seed in (5, 6, 7)]
     assert [attached for _, attached in found] == [0, 0, 96]
-    engine.core.services.store.pool.states.clear()
+    engine.core.services.store.pool.kept_states.clear()
     expected = [await alone(engine, [*shared, *prompt(seed, 90)]) for seed in (5, 6, 7)]
     assert all(alike(logits, other) for (logits, _), (other, _) in zip(found, expected, strict=True))
 
@@ -84,7 +84,7 @@ async def test_of_equal_prompts_that_come_together_one_is_computed(engine: Runni
 
 async def test_a_second_turn_goes_on_where_the_first_ended(engine: Running) -> None:
     expected, _ = await alone(engine, [*prompt(1, 150), *prompt(2, 100)])
-    engine.core.services.store.pool.states.clear()
+    engine.core.services.store.pool.kept_states.clear()
     with Context(engine.model) as first, Context(engine.model) as second:
         await first.append(prompt(1, 150)).flush()
         await second.append(prompt(1, 150)).flush()

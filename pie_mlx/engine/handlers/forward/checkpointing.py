@@ -22,7 +22,7 @@ def attach_pages(services: Services, number: int, inputs: Sequence[WorkingToken]
     working = services.store.working
     if not services.runner.model.recurrent:
         return working.match_prefix(number, inputs, limit)
-    kept_states = services.store.states.kept
+    kept_states = services.store.pool.kept_states
     for depth, record in reversed(list(enumerate(working.cached_records(number, inputs, limit), 1))):
         state = None if record.checkpoint is None else kept_states.use(record.checkpoint)
         covered = working.tokens_to_fill(number, depth)

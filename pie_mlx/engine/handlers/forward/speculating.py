@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pie_mlx.calls import AnyResult, Forward, SampledTokens, Sampler, Speculation, joined
+from pie_mlx.engine.handlers.forward.engine_drafts import DraftRequest, DraftSource, guesses
 from pie_mlx.engine.handlers.forward.forward_request import ForwardRequest
-from pie_mlx.engine.handlers.forward.guessing import DraftRequest, DraftSource, guesses
 from pie_mlx.engine.kv import PageStore, WorkingToken
 from pie_mlx.engine.kv.masks import canonical_row
 from pie_mlx.engine.model.runner.batch import LogitsRequest, PackedMask

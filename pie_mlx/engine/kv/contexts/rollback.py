@@ -53,7 +53,7 @@ class Undoer:
         place = place_at(context.leaf, len(attached))
         context.leaf = self._trie.move(context.leaf, place)
         context.committed, context.working = before.committed, list(before.working)
-        self._pool.states.cut(context.states, self._tokens(before))
+        self._pool.kept_states.cut(context.states, self._tokens(before))
         if not before.state_pages:
             self._pool.free(context.state_pages)
             context.state_pages = []

@@ -6,7 +6,6 @@ from typing import Any
 
 from pie_mlx.engine.kv.contexts.context import Context, ContextTable
 from pie_mlx.engine.kv.pages.image import Image
-from pie_mlx.engine.kv.pages.kept_states import KeptStates
 from pie_mlx.engine.kv.pages.pool import PagePool
 from pie_mlx.engine.kv.pages.segment import KeptState, PageRecord
 from pie_mlx.engine.kv.pages.trie import chain_of
@@ -24,11 +23,7 @@ class ContextStates:
     def __init__(self, contexts: ContextTable, pool: PagePool, page_size: int, pages_each: int) -> None:
         self.pages_each = pages_each
         self._contexts, self._pool, self._page_size = contexts, pool, page_size
-
-    @property
-    def kept(self) -> KeptStates:
-        """Those of all contexts."""
-        return self._pool.states
+        self._kept_states = pool.kept_states
 
     # The price.
 
@@ -50,15 +45,15 @@ class ContextStates:
         context = self._contexts.usable(number)
         known = next((kept for kept in context.last_states() if kept.tokens == tokens), None)
         if known is not None:
-            self.kept.use(known)
+            self._kept_states.use(known)
             return
-        kept = self.kept.keep(state, tokens, size_bytes)
+        kept = self._kept_states.keep(state, tokens, size_bytes)
         if kept is None:
             return
         if shared and context.committed and tokens == context.committed * self._page_size:
-            self.kept.attach(context.leaf.pages[-1], kept)
+            self._kept_states.attach(context.leaf.pages[-1], kept)
         else:
-            self.kept.retain(kept)
+            self._kept_states.retain(kept)
             insort(context.states, kept, key=tokens_of)
             self._prune(context)
 
@@ -76,7 +71,7 @@ class ContextStates:
         useful = there[max(0, len(early) - 1) :]
         for kept in context.states:
             if kept not in useful:
-                self.kept.release(kept)
+                self._kept_states.release(kept)
         context.states = useful
 
 

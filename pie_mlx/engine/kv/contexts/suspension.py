@@ -49,7 +49,7 @@ class Suspender:
             return SuspensionResult(self._pool.available() - before, ())
         image = self._image_of(context)
         self._images.retain(image)
-        self._pool.states.cut(context.states, -1)
+        self._pool.kept_states.cut(context.states, -1)
         leaf = context.leaf
         context.image = image
         self._leave(context, kept=len(image.tail.records))
@@ -60,7 +60,7 @@ class Suspender:
         self._pool.break_promise(context.number)
         if context.resident:
             self._leave(context, kept=0)
-        self._pool.states.cut(context.states, -1)
+        self._pool.kept_states.cut(context.states, -1)
         if context.image is not None:
             self._images.release(context.image)
 
@@ -80,7 +80,7 @@ class Suspender:
         child.inherited_tokens = tokens
         child.states = [kept for kept in source.states if kept.state is not None]
         for kept in child.states:
-            self._pool.states.retain(kept)
+            self._pool.kept_states.retain(kept)
         return copies_of(source.block_table[source.committed :], fresh, tokens, size)
 
     def _image_of(self, context: Context) -> Image:
@@ -163,7 +163,7 @@ class Suspender:
         context.image, context.restoring = None, False
         context.states = sorted((kept for kept in image.states if kept.state is not None), key=tokens_of)
         for kept in context.states:
-            self._pool.states.retain(kept)
+            self._pool.kept_states.retain(kept)
         self._images.release(image)
 
     def restore_without_work(self, context: Context) -> tuple[PageCopy, ...]:

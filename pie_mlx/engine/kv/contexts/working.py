@@ -242,7 +242,7 @@ class WorkingPages:
             context.block_table[number] = page_at(equal)
             self._pool.free([own])
             there = equal.segment.pages[equal.pages - 1]
-            self._pool.states.inherit(record, there)
+            self._pool.kept_states.inherit(record, there)
             return equal
         self._move_to(context, place)
         if record.page is not None:
@@ -267,7 +267,7 @@ class WorkingPages:
     def _keep_tokens(self, context: Context, tokens: int) -> None:
         del context.working[tokens:]
         context.inherited_tokens = min(context.inherited_tokens, len(context.working))
-        self._pool.states.cut(context.states, context.committed * self._page_size + len(context.working))
+        self._pool.kept_states.cut(context.states, context.committed * self._page_size + len(context.working))
 
     def _require_pages(self, verb: str, context: Context, pages: int) -> None:
         if pages > context.working_pages:

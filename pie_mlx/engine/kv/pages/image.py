@@ -54,7 +54,7 @@ class ImageKeeper:
         for record in image.all_records():
             record.wanted += 1
         for kept in image.states:
-            self._pool.states.retain(kept, wanted=True)
+            self._pool.kept_states.retain(kept, wanted=True)
 
     def release(self, image: Image) -> None:
         """Removes a holder of `image`, and frees what no holder needs."""
@@ -66,9 +66,9 @@ class ImageKeeper:
                 self._released.append(record.spill)
                 record.spill = None
             if not record.wanted and record.page is None:
-                self._pool.states.detach(record)
+                self._pool.kept_states.detach(record)
         for kept in image.states:
-            self._pool.states.release(kept, wanted=True)
+            self._pool.kept_states.release(kept, wanted=True)
         if not tail.images and tail.segment is not None:
             self._pool.free(self._pool.strip(tail.segment))
             tail.segment = None

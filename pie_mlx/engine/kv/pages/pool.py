@@ -39,7 +39,7 @@ class PagePool:
 
     def __init__(self, capacity: int, states: KeptStates | None = None) -> None:
         self.capacity = capacity
-        self.states = KeptStates(0) if states is None else states
+        self.kept_states = KeptStates(0) if states is None else states
         self.free_ids = dict.fromkeys(range(capacity - 1, -1, -1))
         self.promised: dict[int, int] = {}
         self.displaced: set[int] = set()
@@ -172,7 +172,7 @@ class PagePool:
         page = resident_page(record)
         record.page = None
         if not record.wanted:
-            self.states.detach(record)
+            self.kept_states.detach(record)
         if record.wanted > others and record.spill is None:
             self.lost.append(PageContent(page, record.rows, record))
         return page

@@ -1,4 +1,4 @@
-"""What the engine does for every model, and why not for some. Errors, `pie model show` and the documents agree."""
+"""What the engine does for most models, and why not for some. Errors, `pie model show` and the documents agree."""
 
 from dataclasses import dataclass, fields
 
@@ -12,14 +12,9 @@ _GATHERED = "computes with keys and values as arrays, which are gathered for row
 class Promises:
     """Each is "" if the engine keeps it for a model, otherwise why not, as what a sentence about the model says of it.
 
-    `reuse`: equal beginnings of prompts are computed once. `truncate`: contexts forget their last tokens. `suspend`:
-    contexts make room for others, and are saved. `draft`: guessed tokens are verified in one pass. `ragged`: inputs of
-    unequal length are one pass.
+    `draft`: guessed tokens are verified in one pass. `ragged`: inputs of unequal length are one pass.
     """
 
-    reuse: str = ""
-    truncate: str = ""
-    suspend: str = ""
     draft: str = ""
     ragged: str = ""
 

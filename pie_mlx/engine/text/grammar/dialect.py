@@ -5,7 +5,7 @@ import re
 from typing import Literal
 
 from pie_mlx.engine.text.grammar.json_schema.schema import read_schema
-from pie_mlx.engine.text.grammar.takeable import check_takeable
+from pie_mlx.engine.text.grammar.json_schema.unsafe import check_safe
 from pie_mlx.errors import GrammarError
 
 Dialect = Literal["gbnf", "lark"]
@@ -62,4 +62,4 @@ def _check_schema(text: str) -> None:
         _, end = json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError):
         end = len(text)
-    check_takeable(read_schema(text[:end]))
+    check_safe(read_schema(text[:end]))

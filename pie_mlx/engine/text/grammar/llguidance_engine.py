@@ -14,6 +14,7 @@ import llguidance
 import numpy as np
 
 from pie_mlx.engine.text.grammar.base import Walk, no_token_fits
+from pie_mlx.engine.text.grammar.cache import CompileCache
 from pie_mlx.engine.text.grammar.json_schema.schema import Schema
 from pie_mlx.engine.text.grammar.masks import PackedMask, words_for
 from pie_mlx.engine.text.grammar.unique_items.places import Places, without_unique_items
@@ -211,3 +212,22 @@ class LlguidanceEngine:
         if matcher.is_error():
             raise GrammarError(matcher.get_error().partition("\n<backtrace>")[0])
         return matcher
+
+
+class Engines:
+    """The engines of one model and one stop set, each made when first used: that takes up to a second.
+
+    Safe to use from any thread.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, vocabulary_size: int, stop_tokens: Sequence[int]) -> None:
+        self._tokenizer = tokenizer
+        self._vocabulary_size = vocabulary_size
+        self._stop_tokens = stop_tokens
+        self._llguidance = CompileCache[LlguidanceEngine](2)
+
+    def llguidance(self, view: View) -> LlguidanceEngine:
+        """For one view of the vocabulary."""
+        return self._llguidance.get(
+            view, 1, lambda: LlguidanceEngine(self._tokenizer, view, self._vocabulary_size, self._stop_tokens)
+        )

@@ -13,10 +13,8 @@ from pie_mlx.engine.text.grammar.base import Matcher, Walk
 from pie_mlx.engine.text.grammar.cache import CompileCache
 from pie_mlx.engine.text.grammar.deadline import Deadline
 from pie_mlx.engine.text.grammar.dialect import dialect_of, prepare_lark
-from pie_mlx.engine.text.grammar.engines import Engines
 from pie_mlx.engine.text.grammar.gbnf import gbnf_to_lark
 from pie_mlx.engine.text.grammar.json_schema.as_defined import as_defined, with_references_alone
-from pie_mlx.engine.text.grammar.json_schema.chains import check_rules
 from pie_mlx.engine.text.grammar.json_schema.endless import check_endings
 from pie_mlx.engine.text.grammar.json_schema.formats import annotated_formats, with_exact_formats
 from pie_mlx.engine.text.grammar.json_schema.idle import without_idle
@@ -25,7 +23,8 @@ from pie_mlx.engine.text.grammar.json_schema.locate import keyword_paths, locate
 from pie_mlx.engine.text.grammar.json_schema.numbers import rounded_numbers, without_rounded_numbers
 from pie_mlx.engine.text.grammar.json_schema.schema import Schema, close_objects, read_schema
 from pie_mlx.engine.text.grammar.json_schema.spellings import with_every_spelling
-from pie_mlx.engine.text.grammar.llguidance_engine import LlguidanceEngine
+from pie_mlx.engine.text.grammar.json_schema.unsafe import check_rules, check_safe
+from pie_mlx.engine.text.grammar.llguidance_engine import Engines, LlguidanceEngine
 from pie_mlx.engine.text.grammar.refusals import (
     refuse_formats,
     refuse_grammar,
@@ -33,7 +32,6 @@ from pie_mlx.engine.text.grammar.refusals import (
     refuse_schema,
     refuse_translation,
 )
-from pie_mlx.engine.text.grammar.takeable import check_takeable
 from pie_mlx.engine.text.grammar.thought import Thoughts
 from pie_mlx.engine.text.grammar.thought_limit import Limit, LimitedWalk
 from pie_mlx.engine.text.grammar.unique_items.places import without_unique_items
@@ -187,7 +185,7 @@ def _compile_schema(source: GrammarSource, engines: Engines) -> tuple[Walk, list
     exact = without_idle(without_rounded_numbers(written))
     if source.known_formats and (unknown := annotated_formats(exact)):
         raise refuse_formats(unknown)
-    check_takeable(exact)
+    check_safe(exact)
     schema: Schema = close_objects(with_exact_formats(exact)) if source.strict else as_defined(exact)
     check_endings(schema)
     engine = engines.llguidance("user")

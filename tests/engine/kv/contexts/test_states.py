@@ -56,7 +56,7 @@ class StatefulWorld(World):
         if tokens and self.live.get(context, (0, 0))[0] != tokens:
             kept = store.states.newest(context, tokens)
             if kept is not None and kept.tokens == tokens and kept.state is not None:
-                self.live[context] = tokens, store.states.kept.use(kept)
+                self.live[context] = tokens, store.pool.kept_states.use(kept)
                 return True
             self.suspend(context)
             if store.suspender.restore_need(context) > store.pool.available():
@@ -71,12 +71,12 @@ class StatefulWorld(World):
 
     def move_states(self) -> None:
         """What was dropped goes to the disk, which may be full."""
-        for kept, state in self.store.pool.states.pop_lost():
+        for kept, state in self.store.pool.kept_states.pop_lost():
             if self.spill_lost:
                 self._next_key += 1
                 self.disk[self._next_key] = state
-                self.store.pool.states.mark_spilled(kept, self._next_key)
-        for key in self.store.pool.states.pop_released():
+                self.store.pool.kept_states.mark_spilled(kept, self._next_key)
+        for key in self.store.pool.kept_states.pop_released():
             del self.disk[key]
 
     def read(self, kept: KeptState) -> Content:
@@ -228,7 +228,7 @@ class StateMachine(RuleBasedStateMachine):
 
     @rule()
     def lose_states(self) -> None:
-        self.world.store.pool.states.clear()
+        self.world.store.pool.kept_states.clear()
         self.world.move_states()
 
     @rule(place=PLACE)
@@ -238,7 +238,7 @@ class StateMachine(RuleBasedStateMachine):
         images = [context.image for context in held if context.image is not None]
         spilled = [kept for image in images for kept in image.states if kept.spill is not None]
         if spilled:
-            self.world.store.pool.states.forget_spill(spilled[place % len(spilled)])
+            self.world.store.pool.kept_states.forget_spill(spilled[place % len(spilled)])
 
     @invariant()
     def everything_holds(self) -> None:
@@ -258,7 +258,7 @@ class StateMachine(RuleBasedStateMachine):
         world.check()
         world.press()
         world.move_states()
-        assert not len(world.store.pool.states)
+        assert not len(world.store.pool.kept_states)
         assert not world.disk
 
 

@@ -13,7 +13,6 @@ from pie_mlx.engine.text.conversation.chat import ChatRenderer
 from pie_mlx.engine.text.conversation.tool_fragments import CallFragments, derive_call, derive_separator, derive_thought
 from pie_mlx.engine.text.conversation.writing import tool_schemas
 from pie_mlx.engine.text.grammar.base import Walk
-from pie_mlx.engine.text.grammar.engines import Engines
 from pie_mlx.engine.text.grammar.json_schema.endless import check_endings
 from pie_mlx.engine.text.grammar.json_schema.formats import with_exact_formats
 from pie_mlx.engine.text.grammar.json_schema.idle import without_idle
@@ -21,9 +20,9 @@ from pie_mlx.engine.text.grammar.json_schema.keywords import in_engine_keywords
 from pie_mlx.engine.text.grammar.json_schema.locate import locate
 from pie_mlx.engine.text.grammar.json_schema.numbers import rounded_numbers
 from pie_mlx.engine.text.grammar.json_schema.schema import Schema, close_objects, read_schema
-from pie_mlx.engine.text.grammar.llguidance_engine import LlguidanceEngine
+from pie_mlx.engine.text.grammar.json_schema.unsafe import check_safe
+from pie_mlx.engine.text.grammar.llguidance_engine import Engines, LlguidanceEngine
 from pie_mlx.engine.text.grammar.refusals import refuse_schema
-from pie_mlx.engine.text.grammar.takeable import check_takeable
 from pie_mlx.engine.text.grammar.tool_calls.tagged_calls import TaggedCalls, json_text
 from pie_mlx.engine.text.tools.call_tags import BREAK
 from pie_mlx.engine.text.tools.tool_families import BY_STYLE, ToolFamily
@@ -78,7 +77,7 @@ class NativeToolGrammars:
             check_endings(schema)
             places = rounded_numbers(written)
             if not places:
-                check_takeable(written)
+                check_safe(written)
             if not places and (refusal := engine.schema_error(schema)):
                 places = locate(schema, refusal, engine.schema_error)
             if tagged and not places:

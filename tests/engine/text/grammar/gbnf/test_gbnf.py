@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from pie_mlx.engine.text.grammar.engines import Engines
 from pie_mlx.engine.text.grammar.gbnf import gbnf_to_lark
 from pie_mlx.engine.text.grammar.gbnf.nodes import Chars, Choice, Node, Reference, Repeat, Sequence
 from pie_mlx.engine.text.grammar.gbnf.reader import MAXIMUM_NESTING, read_gbnf
+from pie_mlx.engine.text.grammar.llguidance_engine import Engines
 from pie_mlx.errors import GrammarError
 from tests.engine.text.grammar.conftest import PADDED_SIZE, Language
 

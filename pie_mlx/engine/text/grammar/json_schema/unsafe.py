@@ -1,12 +1,13 @@
-"""Grammars so deep that an engine would overflow its stack on them, which ends the process.
+"""Refuses grammars on which an engine would end the process, or run for ever.
 
 Engines recurse from a rule, or from a reference in a schema, into what it names. The threads they compile on have
-stacks that hold what is let through here.
+stacks for as many levels as are allowed here.
 """
 
 import re
 from typing import Any, cast
 
+from pie_mlx.engine.text.grammar.json_schema.numbers import check_divisors, check_lowest
 from pie_mlx.engine.text.grammar.json_schema.schema import Schema
 from pie_mlx.engine.text.json_pointer import referred
 from pie_mlx.errors import GrammarError
@@ -19,7 +20,14 @@ _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _RULE = re.compile(r"^[ \t]*[?!]*[\w.\-]+[^:\n]*:", re.MULTILINE)
 
 
-def check_levels(schema: Schema) -> None:
+def check_safe(schema: Schema) -> None:
+    """Raises GrammarError for a schema that no engine may be given."""
+    check_divisors(schema)
+    check_lowest(schema)
+    _check_levels(schema)
+
+
+def _check_levels(schema: Schema) -> None:
     """Raises GrammarError for references that lead too deep when each is followed from the last."""
     levels: dict[int, int] = {}
     refs: set[str] = set()

@@ -1,6 +1,6 @@
 """Who guessed is told what became of it."""
 
-from pie_mlx.engine.handlers.forward.guessing import DraftSource
+from pie_mlx.engine.handlers.forward.engine_drafts import DraftSource
 from pie_mlx.engine.speculation.drafting import Allowance, NgramDrafter, Pace
 
 
