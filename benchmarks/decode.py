@@ -54,7 +54,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--new-tokens", type=int, default=32)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument(
-        "--contexts", type=int, nargs="*", default=[64, 256, 2048], help="tokens behind which one decodes"
+        "--contexts", type=int, nargs="*", default=[64, 256, 2048], help="tokens after which one decodes"
     )
     parser.add_argument("--streams", type=int, nargs="*", default=[8, 32], help="of a batch")
     parser.add_argument("--shared-prompt", type=int, default=1024, help="tokens that continuations share")

@@ -2,7 +2,7 @@
 
     python -m benchmarks.speculation [--new-tokens 128] [--repeats 3] [--streams 1 8] [--models pie-tiny] [--pairs 0 1]
 
-Copy-heavy text is what a model writes greedily behind records that repeat; free text is drawn at temperature 1, and a
+Copy-heavy text is what a model writes greedily after records that repeat; free text is drawn at temperature 1, and a
 drafter that finds nothing to copy must not slow it down. Rounds of both kinds alternate and medians are compared;
 `processor` is the ratio of processor time, which other programs on the machine disturb less. The models are pie-tiny,
 which has learned to write, and a random Llama of 9.4 million parameters, which has not but costs more. Below: mlx-lm

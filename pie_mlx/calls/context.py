@@ -26,7 +26,7 @@ class ContextState(Record, frozen=True):
 class PendingInput(Record, frozen=True):
     """What the SDK holds for a context and has no KV yet: buffered tokens and the state of the conversation.
 
-    `cued` is the slot behind the last cue; `lead` are the tokens of the reply to it that decide what comes next: the
+    `cued` is the slot after the last cue; `lead` are the tokens of the reply to it that decide what comes next: the
     header of a message, the end of a thought.
     """
 

@@ -9,11 +9,11 @@ LEAST_UNKNOWN = 64
 
 
 class Speculation(Record, frozen=True):
-    """Guesses at the tokens behind a pass's last input, verified in that pass (V2).
+    """Guesses at the tokens after a pass's last input, verified in that pass (V2).
 
     At most `limit` of them count. `drafts` None lets the engine guess. `parents` makes a tree of the drafts: each
     names the draft it follows, -1 the last input; None is a chain. Of what was right, a token of `stop_tokens` and all
-    behind it leave KV (V6).
+    after it leave KV (V6).
     """
 
     limit: int
@@ -39,8 +39,8 @@ class Prospect(Record, frozen=True):
 
 
 class Continuation(Record, frozen=True):
-    """The steps behind a pass: at most `tokens` further ones, each of which computes what the one before drew, and none
-    behind one of `stop_tokens`.
+    """The steps after a pass: at most `tokens` further ones, each of which computes what the one before drew, and none
+    after one of `stop_tokens`.
 
     Steps that are `asked` for belong to the call: its one sampler answers the tokens of all of them; fewer than
     possible if something came up, which the next call gets if it still holds. `prospect` renews the automatic bid
@@ -90,7 +90,7 @@ class Forward(Call["ForwardReply"], frozen=True):
 class ForwardReply(Record, frozen=True):
     """Slot results in slot order, the page counters after the pass, and whether a matcher has terminated.
 
-    `attached` of its inputs were not computed: their pages were cached. `drafted` guesses were run behind them. The
+    `attached` of its inputs were not computed: their pages were cached. `drafted` guesses were run after them. The
     first `kept` of the tokens that a speculating or continued pass drew are in KV. `prefetched` are those of steps that
     follow, of which the context counts nothing yet.
     """

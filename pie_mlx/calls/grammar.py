@@ -52,8 +52,8 @@ class MatcherState(Record, frozen=True):
 class CompileGrammar(Call[MatcherState | None], frozen=True):
     """A fresh matcher; None if the model has no enforceable native tool format (D7). Raises GrammarError.
 
-    `stop_tokens` are allowed exactly where the grammar may end; empty means the model's own. With `behind`, the grammar
-    begins behind that text, and any text may precede it.
+    `stop_tokens` are allowed exactly where the grammar may end; empty means the model's own. With `after`, the grammar
+    begins after that text, and any text may precede it.
     """
 
     model: str

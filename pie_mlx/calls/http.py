@@ -4,7 +4,7 @@ from pie_mlx.calls.base import Call, Record
 
 
 class HttpRequest(Record, frozen=True):
-    """`query` is the raw text behind the question mark; header names are in lower case, in the order of arrival."""
+    """`query` is the raw text after the question mark; header names are in lower case, in the order of arrival."""
 
     method: str
     path: str

@@ -242,7 +242,7 @@ class Entropy(Read, frozen=True):
 
 
 class HiddenState(Read, frozen=True):
-    """The input of the output head: the row's final hidden state, behind the last norm."""
+    """The input of the output head: the row's final hidden state, after the last norm."""
 
 
 class HiddenMean(Read, frozen=True):
@@ -272,7 +272,7 @@ class SampledTokens(SlotResult, frozen=True):
 
 
 def joined(drawn: Iterable[SampledTokens]) -> SampledTokens:
-    """The tokens of several draws, one behind the other."""
+    """The tokens of several draws, one after the other."""
     parts = list(drawn)
     return SampledTokens(
         [token for part in parts for token in part.tokens], [value for part in parts for value in part.logprobs]

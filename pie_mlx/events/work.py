@@ -20,7 +20,7 @@ class PassCompleted(Event, frozen=True):
     `held_tokens` were in the context before it. `bid` is what the context bid in the end; it was computed from the
     horizon `remaining_tokens` and `variation`, or declared by the program when `remaining_tokens` is 0. Of the tokens
     that the engine itself drafted for it, `guessed_tokens`, the first `guessed_right` were verified. `following` passes
-    of a token each came right behind it, or were drawn ahead of it, and are counted with it. Its first tokens were in a
+    of a token each came right after it, or were drawn ahead of it, and are counted with it. Its first tokens were in a
     batch at `started_seconds`.
     """
 
@@ -45,7 +45,7 @@ class TickCompleted(Event, frozen=True):
     """One batch: contexts and tokens in it, contexts left waiting, and the pages in use after it.
 
     `ahead`: it was computed before the programs asked for it. `steps` counts the batch and those of a token per context
-    that came right behind it; tokens and duration are of all of them.
+    that came right after it; tokens and duration are of all of them.
     """
 
     tick: int

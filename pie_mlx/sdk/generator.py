@@ -275,7 +275,7 @@ class Generator:
         return self._drafting.draft(position, limit, self._stops | self._constraints.end_tokens)
 
     def _continuation(self, most: int, room: int) -> calls.Continuation | None:
-        """The steps behind the next one, which draws one of `most` tokens; there is room for `room`. None where the
+        """The steps after the next one, which draws one of `most` tokens; there is room for `room`. None where the
         program has a say in them, or in their bids."""
         bidding = self._handle.bidding
         if self._constraints.looks_back or bidding.serves_one_pass:

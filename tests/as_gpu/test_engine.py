@@ -16,8 +16,8 @@ from tests.engine.behaviour.test_forward import *
 from tests.engine.model.runner.test_pipeline import (
     directory,
     model,
-    test_a_step_behind_one_that_was_not_wanted_writes_the_pool_in_place,
-    test_a_step_that_fails_takes_the_one_behind_it_along,
+    test_a_step_after_one_that_was_not_wanted_writes_the_pool_in_place,
+    test_a_step_that_fails_takes_the_one_after_it_along,
     test_a_step_that_was_built_and_is_not_wanted_leaves_no_trace,
     test_a_token_that_is_drawn_again_takes_along_what_was_begun_on_another,
     test_steps_at_once_draw_what_single_steps_draw,

@@ -64,7 +64,7 @@ def model(tmp_path: Path) -> Iterator[LoadedModel]:
 
 
 def entry(context: int, tokens: range, held: int, further: int = 0) -> BatchEntry:
-    """`tokens` behind `held` others, with slots for `further` ones; draws the most likely token behind them."""
+    """`tokens` after `held` others, with slots for `further` ones; draws the most likely token after them."""
     table, length = TABLES[context], held + len(tokens)
     places = range(held, length + further)
     slots = [table[place // PAGE_SIZE] * PAGE_SIZE + place % PAGE_SIZE for place in places]

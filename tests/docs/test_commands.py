@@ -16,7 +16,7 @@ QUICK = ["pie check examples/hello", "pie config show", "pie model list", "pie l
 
 
 def words_of(line):
-    """A line without what a shell reads: variables before it, and behind it comments, `&`, files."""
+    """A line without what a shell reads: variables before it, and after it comments, `&`, files."""
     line = re.split(r"\s{2,}|\s#\s|\s[<>]\s|\s&$", line)[0]
     words = shlex.split(line)
     while "=" in words[0]:

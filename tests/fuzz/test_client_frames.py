@@ -19,7 +19,7 @@ PATIENCE_SECONDS = 20
 
 
 def answered(url, said):
-    """What the server says to these frames, until its answer to the ping behind them, or why it closes."""
+    """What the server says to these frames, until its answer to the ping after them, or why it closes."""
     found, last = [], len(said) + 1
     with connect(url, compression=None, max_size=1 << 20) as socket:
         try:

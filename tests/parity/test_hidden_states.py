@@ -1,4 +1,4 @@
-"""What a pass tells of hidden states is what mlx-lm's own model has behind its last norm."""
+"""What a pass tells of hidden states is what mlx-lm's own model has after its last norm."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -36,7 +36,7 @@ def test_cue_gives_out_what_was_held_back(ctx: Context) -> None:
     assert ctx.system("be brief").cue().buffer() == encode("<s><sys>be brief<end><bot>")
 
 
-def test_raw_tokens_go_behind_what_was_held_back(ctx: Context) -> None:
+def test_raw_tokens_go_after_what_was_held_back(ctx: Context) -> None:
     assert ctx.system("x").append(encode("y")).buffer() == encode("<s><sys>x<end>y")
 
 
@@ -49,7 +49,7 @@ def test_only_a_text_that_begins_the_sequence_begins_it(ctx: Context, host: ToyH
     assert [sent.begins for sent in host.sent(calls.Encode)] == [True, False]
 
 
-async def test_a_text_behind_tokens_or_a_turn_begins_nothing(model: Model, host: ToyHost) -> None:
+async def test_a_text_after_tokens_or_a_turn_begins_nothing(model: Model, host: ToyHost) -> None:
     Context(model).append(encode("a")).append("b")
     Context(model).system("s").append("b")
     flushed = Context(model).append(encode("a"))

@@ -28,7 +28,7 @@ def test_a_grown_model_computes_what_it_did(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("before", "after"), [(1, 1), (2, 3), (4, 5), (5, 7), (5, 8), (5, 9)])
-def test_new_layers_lie_behind_those_they_copy(before: int, after: int) -> None:
+def test_new_layers_lie_after_those_they_copy(before: int, after: int) -> None:
     plan = origins(before, after)
     assert len(plan) == after
     assert [old for old, new in plan if not new] == list(range(before))

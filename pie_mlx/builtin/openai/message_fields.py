@@ -167,7 +167,7 @@ def _clears_thoughts(edit: object) -> bool:
 
 
 def _leave_out_billing(given: dict[str, Any], left_out: list[str]) -> None:
-    """A line that differs between sessions would keep all behind it from being found again."""
+    """A line that differs between sessions would keep all after it from being found again."""
     system = given.get("system")
     if isinstance(system, list):
         kept = [part for part in system if not (isinstance(part, dict) and _is_billing(part.get("text")))]

@@ -29,7 +29,7 @@ class Order(Protocol):
     """What distinguishes one policy from another: who is first, and who has to yield to whom.
 
     Made for one view. `yields` answers Q3 (a) to (c) and must be monotone along `victim_rank`: once a victim does not
-    yield, none behind it does. The rights of due and fresh contexts are the planner's own.
+    yield, none after it does. The rights of due and fresh contexts are the planner's own.
     """
 
     leaves_room: bool

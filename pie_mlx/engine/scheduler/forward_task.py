@@ -17,12 +17,12 @@ from pie_mlx.engine.text.logit_mask import allowed_next
 from pie_mlx.errors import PieError
 
 MOST_STEPS = 32
-"""Steps behind a pass without a tick between them. Then come events, and the bid is renewed (B4)."""
+"""Steps after a pass without a tick between them. Then come events, and the bid is renewed (B4)."""
 
 
 @dataclass(slots=True, eq=False)
 class PassContinuation:
-    """Up to `count` further steps of a pass of `context`, of `wanted` before its text ends, and none behind one of
+    """Up to `count` further steps of a pass of `context`, of `wanted` before its text ends, and none after one of
     `stop_tokens`.
 
     Each draws as the pass does, under its `matchers` and the `fixed` mask. `walked` are the forks of the matchers that
@@ -45,12 +45,12 @@ class PassContinuation:
 
     @staticmethod
     def of(context: LiveContext, tokens: int, stop_tokens: frozenset[int], *, asked: bool = True) -> "PassContinuation":
-        """That of a pass behind which `tokens` more are wanted."""
+        """That of a pass after which `tokens` more are wanted."""
         return PassContinuation(context, max(0, min(tokens, MOST_STEPS)), tokens, stop_tokens, context.named, asked)
 
     @property
     def ends_text(self) -> bool:
-        """Whether nothing is left to draw behind it."""
+        """Whether nothing is left to draw after it."""
         return self.count >= self.wanted
 
     @property
@@ -70,7 +70,7 @@ class PassContinuation:
         self.count = max(0, min(self.count, count))
 
     def committed(self, last: WorkingToken, results: Sequence[AnyResult]) -> list[WorkingToken]:
-        """The tokens behind the input `last` that are in KV: all that were drawn but the last one."""
+        """The tokens after the input `last` that are in KV: all that were drawn but the last one."""
         (drawn,) = results
         tokens = drawn.tokens[:-1] if self.asked and isinstance(drawn, SampledTokens) else []
         self.kept = len(tokens)
@@ -78,7 +78,7 @@ class PassContinuation:
 
 
 def advance_matchers(matchers: Sequence[Matcher], tokens: Sequence[int], continuation: PassContinuation | None) -> None:
-    """Move the matchers of a pass behind what was drawn: to where their forks are, if those went as far."""
+    """Move the matchers of a pass after what was drawn: to where their forks are, if those went as far."""
     for matcher, fork in zip_longest(matchers, () if continuation is None else continuation.walked):
         if fork is None or not matcher.follow(fork, len(tokens)):
             matcher.accept(tokens)

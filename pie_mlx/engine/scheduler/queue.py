@@ -178,7 +178,7 @@ class SchedulerQueue:
     async def take(self, context: LiveContext, pages: int, action: Callable[[], T], *, binds: bool = False) -> T:
         """Wait until `context` is in the pool and `pages` more are available, then run `action`, which takes them.
 
-        `binds` if nothing undoes what the action did: a cancellation that comes behind it is then too late.
+        `binds` if nothing undoes what the action did: a cancellation that comes after it is then too late.
         Raises OutOfPagesError when the pool can never hold them, and whatever `action` raises.
         """
         store, requests = self._state.store, self._state.requests

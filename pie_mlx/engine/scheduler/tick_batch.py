@@ -42,7 +42,7 @@ def chunk_entry(store: PageStore, task: ForwardTask, count: int, further: int = 
 
 
 def reserve_further(store: PageStore, chunks: Sequence[tuple[ForwardTask, int]], steps: int) -> bool:
-    """Reserve the pages for `steps` steps behind the passes, if there are enough."""
+    """Reserve the pages for `steps` steps after the passes, if there are enough."""
     lacking = [store.working.lacking(task.context.id, count + steps) for task, count in chunks]
     if sum(lacking) > store.pool.available():
         return False
@@ -54,7 +54,7 @@ def reserve_further(store: PageStore, chunks: Sequence[tuple[ForwardTask, int]],
 
 
 def _replayed_rows(store: PageStore, task: ForwardTask, count: int) -> Rows:
-    """The slots that the next inputs of a replay are written to again; what is there already goes to the page behind
+    """The slots that the next inputs of a replay are written to again; what is there already goes to the page after
     the pool's last one, which no context reads."""
     size, table = store.page_size, store.contexts.resident(task.context.id).block_table
     first, written, unread = task.first_slot + task.cursor, task.written, store.pool.capacity
@@ -153,7 +153,7 @@ def fail_all(tasks: Iterable[ForwardTask], error: BatchFailedError) -> None:
 
 
 class Claims:
-    """The step in flight behind a batch: a row of each stream that will most likely go on with what it drew.
+    """The step in flight after a batch: a row of each stream that will most likely go on with what it drew.
 
     A program that goes on with that token claims its row, and reads it as it wants, whatever sampler, mask or probe it
     asks for. Rows that the next batch does not claim are dropped.
@@ -164,7 +164,7 @@ class Claims:
         self._in_flight: dict[int, BatchEntry] = {}
 
     def with_slots(self, chunks: Chunks, entries: tuple[BatchEntry, ...]) -> tuple[BatchEntry, ...]:
-        """`entries`, with a slot more for those whose next step may be in flight behind the batch.
+        """`entries`, with a slot more for those whose next step may be in flight after the batch.
 
         None while others wait, or a prompt needs the next batch for its rest: a batch with all contexts is worth more
         than an early one.
@@ -210,7 +210,7 @@ class Claims:
 
 
 def _will_go_on(task: ForwardTask) -> bool:
-    """Whether the program of a pass will most likely ask for the token behind the one that it draws."""
+    """Whether the program of a pass will most likely ask for the token after the one that it draws."""
     ends = task.continuation is not None and task.continuation.ends_text
     return task.context.streaming and task.draws_next and not ends
 

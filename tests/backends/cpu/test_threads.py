@@ -70,7 +70,7 @@ def test_large_matrices_take_all(
     assert 1 not in taken
 
 
-def test_nothing_is_kept_from_others_behind_a_step(
+def test_nothing_is_kept_from_others_after_a_step(
     tiny_model_directory: Callable[[str], Path], taken: list[int]
 ) -> None:
     run(tiny_model_directory("llama"), range(5, 25))

@@ -8,7 +8,7 @@ import pytest
 
 
 class Replies:
-    """Replies of so many parts each: what was drawn of them, and which have ended. One may `fail` behind its last."""
+    """Replies of so many parts each: what was drawn of them, and which have ended. One may `fail` after its last."""
 
     def __init__(self, count, length, fails=None):
         self.drawn, self.ended, self._fails = [], [], fails
@@ -146,7 +146,7 @@ class Thinking:
 
 
 @pytest.mark.parametrize(("budget", "left"), [(5, 2), (3, 0), (2, 0), (None, None)])
-async def test_behind_a_thought_only_what_it_has_left_may_be_thought(openai_module, budget, left):
+async def test_after_a_thought_only_what_it_has_left_may_be_thought(openai_module, budget, left):
     choices, context = openai_module("choices"), Spoken(range(6))
     sampling = choices.Sampling(choices.Sampler(0.0), 6, [], thought_tokens=budget)
     rules = openai_module("prompts").Rules(make=object)

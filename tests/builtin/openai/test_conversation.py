@@ -52,7 +52,7 @@ async def test_results_are_told_in_the_order_of_their_calls(written):
     assert await written(*ASKED, result("b", "warm"), result("a", "cold")) == ordered
 
 
-async def test_results_stay_behind_the_message_they_follow(written):
+async def test_results_stay_after_the_message_they_follow(written):
     first, second = [*ASKED, result("b", "warm")], [USER, calling(("c", "weather")), result("c", "grey")]
     text = await written(*first, result("a", "cold"), *second)
     assert sorted(["warm", "cold", "grey"], key=text.index) == ["cold", "warm", "grey"]

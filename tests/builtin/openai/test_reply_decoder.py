@@ -58,7 +58,7 @@ async def test_blanks_of_a_reply_that_calls_nothing_are_text(spoken, text):
     assert await spoken(text, [SCHEMA]) == [text, "", []]
 
 
-async def test_text_behind_a_call_is_text(spoken):
+async def test_text_after_a_call_is_text(spoken):
     assert (await spoken(f"{CALL}\nThat is all.", [SCHEMA]))[0] == "\nThat is all."
 
 

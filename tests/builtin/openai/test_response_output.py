@@ -46,7 +46,7 @@ def text_events(name):
     return [f"{name}.delta", f"{name}.done"]
 
 
-def test_reasoning_a_message_and_a_call_are_items_one_behind_the_other(form, piece):
+def test_reasoning_a_message_and_a_call_are_items_one_after_the_other(form, piece):
     pieces = [
         piece(reasoning="Well."),
         piece(reasoning=" So.", text="I "),
@@ -85,7 +85,7 @@ def test_events_name_the_item_they_belong_to(events_of, piece):
     assert {event["item_id"] for event in inside} == {added["item"]["id"]} == {done["item"]["id"]}
 
 
-def test_text_behind_a_call_is_another_message(form, piece):
+def test_text_after_a_call_is_another_message(form, piece):
     response = form.whole([piece(text="a"), piece(calls=[("f", "{}")]), piece(text="b", finish="stop")], COSTS)
     assert [item["type"] for item in response["output"]] == ["message", "function_call", "message"]
 

@@ -37,7 +37,7 @@ def messages(written):
     return write
 
 
-def test_a_text_is_what_the_user_says_behind_the_instructions(messages):
+def test_a_text_is_what_the_user_says_after_the_instructions(messages):
     assert messages("Hello", instructions="Be kind.") == [said("system", "Be kind."), said("user", "Hello")]
 
 
@@ -62,7 +62,7 @@ def test_calls_belong_to_the_turn_they_follow(messages):
     assert second == {"role": "tool", "tool_call_id": "a", "content": "cold"}
 
 
-def test_a_call_behind_no_turn_of_the_assistant_is_one(messages):
+def test_a_call_after_no_turn_of_the_assistant_is_one(messages):
     _, turn, _ = messages([said("user", "Hello"), CALL, RESULT])
     assert turn["role"] == "assistant"
     assert turn["tool_calls"][0]["function"] == {"name": "weather", "arguments": "{}"}

@@ -180,7 +180,7 @@ def test_no_word_is_lost(words):
 
 
 @given(st.text(max_size=20))
-def test_a_declared_string_keeps_any_text_behind_an_equals_sign(text):
+def test_a_declared_string_keeps_any_text_after_an_equals_sign(text):
     assert input_from_words([f"--x={text}"], typed(x="string")) == {"x": text}
 
 

@@ -90,7 +90,7 @@ async def test_the_prompt_of_a_process_that_is_closed_is_not_computed_to_its_end
         await asyncio.gather(flush, return_exceptions=True)
 
 
-async def test_who_waits_for_pages_of_a_process_that_is_closed_goes_on_behind_what_it_computed() -> None:  # K5
+async def test_who_waits_for_pages_of_a_process_that_is_closed_goes_on_after_what_it_computed() -> None:  # K5
     with running(prefill_chunk_tokens=16) as engine:
         prompt, before = engine.prompt(2000), computed_tokens(engine)
         with engine.process() as host:

@@ -25,7 +25,7 @@ def directory(request: pytest.FixtureRequest, tiny_model_directory: Callable[[st
 
 @pytest.fixture(scope="module")
 def peer(directory: Path) -> Peer:
-    """What mlx-lm writes behind a prompt."""
+    """What mlx-lm writes after a prompt."""
     model, _ = load_peer(directory)
     return lambda prompt: reference_greedy(model, prompt, WRITTEN)
 

@@ -82,7 +82,7 @@ async def test_a_start_cancelled_at_its_end_leaves_no_thread_running(monkeypatch
     assert {thread.name for thread in set(threading.enumerate()) - before if thread.name.startswith("pie-")} == set()
 
 
-async def test_a_start_that_fails_behind_the_loading_of_the_model_leaves_no_thread_running(
+async def test_a_start_that_fails_after_the_loading_of_the_model_leaves_no_thread_running(
     tiny_model_directory: Callable[[str], Path], tmp_path: Path
 ) -> None:
     folder = shutil.copytree(tiny_model_directory("qwen3"), tmp_path / "model")

@@ -132,7 +132,7 @@ def no_numbers(found: mx.array) -> mx.array:
 async def after(
     directory: Path, fail: Callable[[mx.array], mx.array] | None, step: int
 ) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
-    """The logits behind a prompt of three chunks, of which a step may have failed once."""
+    """The logits after a prompt of three chunks, of which a step may have failed once."""
     with running(model=str(directory), prefill_chunk_tokens=48) as engine, pytest.MonkeyPatch.context() as patch:
         context = await held(engine, 1)
         context.append(prompt(2, 100))
@@ -225,7 +225,7 @@ async def stubborn(engine: Running, at_once: int) -> tuple[list[int], int]:
 
 @pytest.mark.parametrize("fail", [lost, no_numbers])
 @pytest.mark.parametrize("at_once", [1, 8])
-async def test_a_step_that_fails_behind_others_leaves_the_state_before_it(  # E3, E4
+async def test_a_step_that_fails_after_others_leaves_the_state_before_it(  # E3, E4
     hybrid: Running, monkeypatch: pytest.MonkeyPatch, fail: Callable[[mx.array], mx.array], at_once: int
 ) -> None:
     monkeypatch.setattr(continuation, "LONGEST_SECONDS", 1000.0)

@@ -42,7 +42,7 @@ def prompt(seed: int, tokens: int = LENGTH) -> list[int]:
 
 
 async def logits(context: Context, tokens: list[int]) -> Found:
-    """Behind the first of `tokens`, where a state of other tokens shows most, and behind the last."""
+    """After the first of `tokens`, where a state of other tokens shows most, and after the last."""
     forward = context.forward().input(tokens)
     probes = [forward.probe(place, Logits()) for place in (0, len(tokens) - 1)]
     output = await forward.execute()

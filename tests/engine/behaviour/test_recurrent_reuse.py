@@ -42,7 +42,7 @@ async def logits_of(context: Context, tokens: list[int]) -> np.ndarray:
 
 
 async def last_logits(engine: Running, context: Context, tokens: list[int]) -> tuple[np.ndarray, int]:
-    """The logits behind `tokens`, and how many of them were attached."""
+    """The logits after `tokens`, and how many of them were attached."""
     found = await logits_of(context, tokens)
     passes = [event for event in engine.events if isinstance(event, PassCompleted)]
     return found, passes[-1].attached_tokens

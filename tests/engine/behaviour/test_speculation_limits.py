@@ -110,7 +110,7 @@ async def test_a_speculator_is_an_object_with_its_methods(engine: Running) -> No
         {"attention_masks": [[0, 1], [0, 2]]},
     ],
 )
-async def test_drafts_need_one_sampler_behind_plain_input(engine: Running, changes: dict[str, Any]) -> None:  # V2
+async def test_drafts_need_one_sampler_after_plain_input(engine: Running, changes: dict[str, Any]) -> None:  # V2
     with Context(engine.model) as context:
         whole = {"slots": [Slot(1, GREEDY)], "speculation": Speculation(4, [1, 2]), **changes}
         with pytest.raises(InvalidArgumentError, match="speculation"):

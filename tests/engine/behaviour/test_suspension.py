@@ -127,7 +127,7 @@ async def test_a_newcomer_takes_no_pages_before_a_pass_whose_context_was_suspend
     assert (spare_pages, granted) == (0, False)
 
 
-async def test_nobody_is_suspended_during_its_pass_and_who_needs_its_pages_gets_them_behind_it() -> None:  # T24
+async def test_nobody_is_suspended_during_its_pass_and_who_needs_its_pages_gets_them_after_it() -> None:  # T24
     with running(total_pages=16) as engine:
         queue, store = engine.core.services.queue, engine.store
         holder, requester = (Context(engine.model).append(engine.prompt(20, seed)) for seed in range(2))

@@ -32,7 +32,7 @@ async def test_programs_take_turns_step_by_step(turns: Turns) -> None:
     assert "a" in order[order.index("b") + 1 : len(order) - order[::-1].index("b")]  # between the steps of b
 
 
-async def test_work_that_is_cancelled_ends_behind_its_step(turns: Turns) -> None:
+async def test_work_that_is_cancelled_ends_after_its_step(turns: Turns) -> None:
     order: list[str] = []
     begun, go_on = threading.Event(), threading.Event()
 

@@ -45,7 +45,7 @@ def computed(logits: np.ndarray, drawn: list[Row], *, late: bool = False) -> np.
     """`late`: the last generated token of each row is there on the device alone."""
     cut = len(drawn) and late
     counts = [
-        CountedText(len(prompt)).behind([*prompt, *generated[: len(generated) - cut]]) if one.counts_tokens else None
+        CountedText(len(prompt)).after([*prompt, *generated[: len(generated) - cut]]) if one.counts_tokens else None
         for one, prompt, generated in drawn
     ]
     last = mx.array([generated[-1] for _, _, generated in drawn]) if late else None
@@ -65,9 +65,9 @@ def test_rows_are_penalised_as_numpy_would(drawn: list[Row]) -> None:  # L7
 
 @given(drawn=rows, last=st.integers(0, VOCABULARY - 1))
 def test_a_token_that_is_still_being_drawn_counts_like_any_other(drawn: list[Row], last: int) -> None:  # L7, G11
-    behind = [(sampler, prompt, [*generated, last]) for sampler, prompt, generated in drawn]
+    after = [(sampler, prompt, [*generated, last]) for sampler, prompt, generated in drawn]
     logits = noise(len(drawn))
-    assert (computed(logits, behind, late=True) == computed(logits, behind)).all()
+    assert (computed(logits, after, late=True) == computed(logits, after)).all()
 
 
 @given(drawn=rows)
@@ -94,7 +94,7 @@ def test_logits_of_samplers_without_penalties_are_handed_on_as_they_are() -> Non
 
 @given(prompt=texts, parts=st.lists(texts, max_size=4))
 def test_counts_that_move_on_are_those_of_the_whole_text(prompt: list[int], parts: list[list[int]]) -> None:
-    counts, text = CountedText(len(prompt)).behind(prompt), list(prompt)
+    counts, text = CountedText(len(prompt)).after(prompt), list(prompt)
     for part in parts:
         counts, text = counts.after(part), text + part
     generated = Counter(text[len(prompt) :])

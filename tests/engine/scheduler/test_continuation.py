@@ -340,7 +340,7 @@ async def test_steps_follow_a_batch_at_once(engine: Running, monkeypatch: pytest
     assert [batch.steps for batch in batches(engine, first)] == [33, 33]
     assert [batch.tokens for batch in batches(engine, first)] == [9 + 32, 33]
     assert [batch.ahead for batch in batches(engine, first)] == [False, True]
-    assert len(begun) == 66  # the text ends behind the last one
+    assert len(begun) == 66  # the text ends after the last one
 
 
 async def test_pages_others_may_wait_for_are_committed_before_the_text_goes_on(
@@ -405,7 +405,7 @@ async def test_whoever_comes_meanwhile_is_in_the_next_batch(
     assert [(batch.contexts, batch.steps) for batch in batches(engine, first)][:2] == [(1, 2), (2, 1)]
 
 
-async def test_what_comes_behind_a_text_that_ended_leaves_the_pool_where_it_is(engine: Running) -> None:
+async def test_what_comes_after_a_text_that_ended_leaves_the_pool_where_it_is(engine: Running) -> None:
     runner = engine.core.services.runner
     before = await runner.call(lambda: addresses(runner.model.pool.arrays()))
     with Context(engine.model) as root:

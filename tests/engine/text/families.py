@@ -23,9 +23,9 @@ def _write(folder: Path, model_type: str, tokenizer_class: str, **settings: Any)
     (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": tokenizer_class, **settings}))
 
 
-def _begins(backend: tokenizers.Tokenizer, before: str, behind: str = "") -> tokenizers.Tokenizer:
-    marks = [(mark, backend.token_to_id(mark)) for mark in (before, behind) if mark]
-    single = f"{before} $A {behind}".strip()
+def _begins(backend: tokenizers.Tokenizer, before: str, after: str = "") -> tokenizers.Tokenizer:
+    marks = [(mark, backend.token_to_id(mark)) for mark in (before, after) if mark]
+    single = f"{before} $A {after}".strip()
     backend.post_processor = processors.TemplateProcessing(single, f"{single} $B", marks)
     return backend
 
@@ -78,7 +78,7 @@ def qwen2(folder: Path) -> None:
 
 
 def llama3(folder: Path) -> None:
-    """Byte-level BPE whose post-processor puts BOS first, behind another one."""
+    """Byte-level BPE whose post-processor puts BOS first, after another one."""
     backend = byte_level(["<s>", "</s>"], [])
     begins = processors.TemplateProcessing("<s> $A", "<s> $A <s> $B", [("<s>", backend.token_to_id("<s>"))])
     backend.post_processor = processors.Sequence([processors.ByteLevel(trim_offsets=False), begins])
@@ -96,7 +96,7 @@ def glm(folder: Path) -> None:
 
 
 def t5(folder: Path) -> None:
-    """Unigram in tokenizer.json, with EOS behind a text."""
+    """Unigram in tokenizer.json, with EOS after a text."""
     backend = tokenizers.Tokenizer(models.Unigram())
     backend.normalizer = normalizers.NFKC()
     backend.pre_tokenizer, backend.decoder = pre_tokenizers.Metaspace(), decoders.Metaspace()

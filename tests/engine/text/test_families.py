@@ -40,10 +40,10 @@ def test_a_text_that_begins_a_sequence_has_before_it_what_transformers_puts_ther
     assert tokenizer.begin_text == BEGINS[name]
     for text in TEXTS:
         whole, inside = tokenizer.pretrained(text).input_ids, tokenizer.encode(text)
-        behind = whole[len(tokenizer.begin_tokens) + len(inside) :]
-        assert tokenizer.encode(text, begins=True) == whole[: len(whole) - len(behind)]
+        after = whole[len(tokenizer.begin_tokens) + len(inside) :]
+        assert tokenizer.encode(text, begins=True) == whole[: len(whole) - len(after)]
         assert inside == tokenizer.pretrained(text, add_special_tokens=False).input_ids
-        assert set(behind) <= {tokenizer.pretrained.eos_token_id, tokenizer.pretrained.sep_token_id}
+        assert set(after) <= {tokenizer.pretrained.eos_token_id, tokenizer.pretrained.sep_token_id}
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -78,7 +78,7 @@ def test_a_conversation_without_a_template_begins_as_a_text_does_and_only_once(l
     assert not set(begins) & set(tokens[len(begins) :])
 
 
-def test_a_conversation_behind_a_text_does_not_begin_again(loaded):
+def test_a_conversation_after_a_text_does_not_begin_again(loaded):
     chat = ChatRenderer(loaded("glm"))
     turn = chat.render(Turn("system", "Be brief."), ChatState("flush", inline=True))
     assert not set(chat.tokenizer.begin_tokens) & set(chat.render(Turn("flush"), turn.state).tokens)

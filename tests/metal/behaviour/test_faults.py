@@ -70,7 +70,7 @@ TABLES = ([7, 2, 30, 5], [11, 40, 3, 21])
 
 
 def entry(context: int, tokens: Sequence[int], held: int, table: Sequence[int] | None = None) -> BatchEntry:
-    """`tokens` behind `held` others; draws the most likely token behind them."""
+    """`tokens` after `held` others; draws the most likely token after them."""
     pages, length = table or TABLES[context], held + len(tokens)
     places = range(held, length)
     slots = [pages[place // PAGE_SIZE] * PAGE_SIZE + place % PAGE_SIZE for place in places]

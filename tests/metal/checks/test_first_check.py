@@ -57,7 +57,7 @@ def path(tmp_path: Path) -> Path:
 def test_the_first_check_covers_every_kernel_once() -> None:
     kernels = [case.kernel for case in first_cases()]
     assert len(kernels) == len(set(kernels))
-    assert {*NEEDED} - {"attention_merge"} <= {*kernels}  # it runs behind paged_attention
+    assert {*NEEDED} - {"attention_merge"} <= {*kernels}  # it runs after paged_attention
 
 
 def test_kernels_that_are_right_are_recorded_once(builder: Builder, path: Path) -> None:

@@ -10,7 +10,7 @@ def limit_of(formats: Formats, *, cued: bool = True) -> tuple[str, str, str, boo
     return None if limit is None else (limit.opening, limit.closing, limit.again, limit.is_open)
 
 
-def test_a_thought_is_open_right_behind_a_cue_that_opens_it() -> None:
+def test_a_thought_is_open_right_after_a_cue_that_opens_it() -> None:
     formats = Formats([1], reasoning=ReasoningFormat("<think>", "</think>", opened_by_cue=True))
     assert limit_of(formats) == ("<think>", "</think>", "", True)
     assert limit_of(formats, cued=False) == ("<think>", "</think>", "", False)

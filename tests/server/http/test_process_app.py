@@ -287,7 +287,7 @@ async def test_a_bomb_is_refused_before_it_is_decoded() -> None:
 @pytest.mark.parametrize(
     "body",
     [b"no gzip", gzip.compress(b"text" * 99)[:-9], gzip.compress(b"text") + b"more", gzip.compress(b"a") * 2],
-    ids=["no gzip", "cut short", "more behind", "two members"],
+    ids=["no gzip", "cut short", "more after", "two members"],
 )
 async def test_a_damaged_body_is_refused(body: bytes) -> None:
     client, request = await asked(body, b"gzip")

@@ -30,7 +30,7 @@ async def test_a_connection_that_was_just_accepted_is_not_left_open() -> None:
     await listener.has_started.wait()
     with socket.create_connection(bound.getsockname()) as client:
         client.setblocking(False)
-        for _ in range(2):  # it is accepted in the second turn, behind this task
+        for _ in range(2):  # it is accepted in the second turn, after this task
             await asyncio.sleep(0)
         assert bound.accepted == 1
         assert not listener.server_state.connections

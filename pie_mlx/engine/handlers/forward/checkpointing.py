@@ -1,7 +1,7 @@
 """Prompts of models with recurrent layers: which states are kept, and where a later prompt goes on.
 
 Keys and values of any page can be attached. The state of a recurrent layer is known only where it was kept, so pages
-behind the last kept state save nothing: every layer computes their tokens again.
+after the last kept state save nothing: every layer computes their tokens again.
 """
 
 from collections.abc import Sequence
@@ -13,11 +13,11 @@ from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
 
 FEWEST_TOKENS = 64
-"""A state is kept only behind as many computed tokens: keeping one costs a pass, and the memory of many pages."""
+"""A state is kept only after as many computed tokens: keeping one costs a pass, and the memory of many pages."""
 
 
 def attach_pages(services: Services, number: int, inputs: Sequence[WorkingToken], limit: int) -> int:
-    """Attach cached pages with the first `limit` of `inputs` as far as the context can go on behind them; how many
+    """Attach cached pages with the first `limit` of `inputs` as far as the context can go on after them; how many
     inputs that covers."""
     working = services.store.working
     if not services.runner.model.recurrent:
@@ -34,7 +34,7 @@ def attach_pages(services: Services, number: int, inputs: Sequence[WorkingToken]
 
 
 def is_shared_soon(services: Services, inputs: Sequence[WorkingToken]) -> bool:
-    """Whether others can go on behind these inputs once they are computed here."""
+    """Whether others can go on after these inputs once they are computed here."""
     return len(inputs) >= FEWEST_TOKENS or not services.runner.model.recurrent
 
 
@@ -61,14 +61,14 @@ async def compute_to_checkpoints(
 
 
 def keep_state(services: Services, number: int) -> None:
-    """Keep the state behind the last token of a context that is in the pool; nothing where there is none."""
+    """Keep the state after the last token of a context that is in the pool; nothing where there is none."""
     known, store = services.runner.model.network.state(number), services.store
     if known is not None and store.contexts[number].usable and known.tokens == store.sequence_length(number):
         store.states.keep(number, known, known.tokens, known.size_bytes, shared=True)
 
 
 def keep_way_back(services: Services, context: LiveContext, before: RecurrentState | None) -> None:
-    """A pass has committed pages, which are the end of what can be truncated: keep the last state that is not behind
+    """A pass has committed pages, which are the end of what can be truncated: keep the last state that is not after
     them, `before` the pass or after it.
 
     Where it is a row of a batch that costs a copy, which only a program that truncates gets.

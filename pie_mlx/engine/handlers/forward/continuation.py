@@ -1,4 +1,4 @@
-"""Steps behind a pass: those that its call asks for, and tokens that are prefetched although it asked for one."""
+"""Steps after a pass: those that its call asks for, and tokens that are prefetched although it asked for one."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -111,7 +111,7 @@ def check_claimed(context: LiveContext, claimed: int) -> int:
 
 
 def prefetching(context: LiveContext, call: Forward) -> PassContinuation | None:
-    """The steps that may be taken behind a pass before they are asked for; None where a step might be another one."""
+    """The steps that may be taken after a pass before they are asked for; None where a step might be another one."""
     plan, sampler = call.continuation, next_sampler(call)
     if plan is None or not plan.tokens or sampler is None or sampler.scores:
         return None

@@ -24,7 +24,7 @@ from pie_mlx.engine.speculation.drafting import (
 class DraftRequest:
     """Asks for at most `most` guesses at what follows `inputs`, for a pass that draws `drawn` at the last of them.
 
-    `first` is the place behind the last input, `fixed` the mask of every row; nothing is guessed behind a stop token.
+    `first` is the place after the last input, `fixed` the mask of every row; nothing is guessed after a stop token.
     """
 
     context: LiveContext

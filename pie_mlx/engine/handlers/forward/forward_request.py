@@ -72,7 +72,7 @@ def check_lengths(call: Forward, length: int, model: ModelInfo) -> None:
 
 
 def check_plans(call: Forward, model: ModelInfo) -> None:
-    """Whether what is planned behind the pass may be walked through. Raises InvalidArgumentError, SpeculationError."""
+    """Whether what is planned after the pass may be walked through. Raises InvalidArgumentError, SpeculationError."""
     for what, stops in (
         ("continuation", call.continuation),
         ("speculation", call.speculation),
@@ -150,7 +150,7 @@ def check_order(request: ForwardRequest, length: int, model: ModelInfo) -> None:
     if any(later <= before for before, later in pairwise(positions)):
         raise InvalidArgumentError(
             f"input_at: {model.name} has recurrent layers, which read tokens in the order of the input: positions must "
-            "rise from each token to the next, and lie at or behind the end of the context",
+            "rise from each token to the next, and lie at or after the end of the context",
             hint="give the tokens in the order of their positions",
         )
 
@@ -166,7 +166,7 @@ def requests(
     """What to read, with random streams: the counter is the tokens drawn so far plus the rank in this pass (L6).
     The mean of hidden states is one request for each input that it is of.
 
-    Raises InvalidArgumentError for a sampler that counts from a slot behind its row.
+    Raises InvalidArgumentError for a sampler that counts from a slot after its row.
     """
     if reads_mean(call):
         return mean_requests(call.slots[0].index, len(call.tokens))

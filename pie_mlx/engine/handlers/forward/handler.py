@@ -166,7 +166,7 @@ def _freedom(matchers: Sequence[Matcher]) -> Freedom:
 
 
 def _limit(services: Services, continuation: PassContinuation, claimed: int, length: int) -> None:
-    """Let a continuation behind `length` tokens go no further than the model reads and than pays."""
+    """Let a continuation after `length` tokens go no further than the model reads and than pays."""
     continuation.trim(services.model_info.maximum_positions - length)
     if continuation.asked:
         return
@@ -262,7 +262,7 @@ def _with_drafts(
     inputs: Sequence[WorkingToken],
     reads: list[LogitsRequest],
 ) -> list[WorkingToken]:
-    """`inputs` with the drafts behind them, on pages that no other context waits for; adds the reads of the drafts."""
+    """`inputs` with the drafts after them, on pages that no other context waits for; adds the reads of the drafts."""
     store = services.store
     if call.reserve:
         drafted.reserve(store, context.id, len(inputs), services.queue.spare_pages)

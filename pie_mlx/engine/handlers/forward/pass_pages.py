@@ -46,7 +46,7 @@ async def match_prefix(
 
 
 def room_on_page(store: PageStore, context: int, inputs: int) -> int:
-    """For how many steps behind `inputs` of a pass there is room on the last page."""
+    """For how many steps after `inputs` of a pass there is room on the last page."""
     counters = store.contexts[context].counters()
     return counters.working * store.page_size - counters.working_tokens - inputs
 

@@ -60,7 +60,7 @@ class DraftedPass:
         self.window.extra_pages = lacking
 
     def inputs(self, last: WorkingToken, slot: int) -> list[WorkingToken]:
-        """The drafts as inputs behind `last`; the first of them lies at `slot`."""
+        """The drafts as inputs after `last`; the first of them lies at `slot`."""
         tree = self.window.tree
         masks: list[bytes | None] = [None] * len(tree)
         if not tree.is_chain:
@@ -161,7 +161,7 @@ async def plan_drafts(
         tree = checked_tree(speculation.drafts, speculation.parents, model.vocabulary_size).first(MOST_DRAFTS)
         if loaded.window is not None or loaded.recurrent:
             # Windows count slots: a branch that lies further on would not see as far back as in plain decoding. The
-            # state of a recurrent layer is behind one branch only.
+            # state of a recurrent layer is after one branch only.
             tree = tree.first(tree.trunk)
         drafts = admitted(tree.up_to_depth(room), first, fixed)
     return DraftedPass(Window(drafts.tree, frozenset(speculation.stop_tokens)), drafts, slot, source)
@@ -178,7 +178,7 @@ def _drawing_slot(call: Forward) -> int:
     if call.positions is not None or call.attention_masks is not None:
         raise InvalidArgumentError(
             "speculation: the pass has positions or attention masks of its own",
-            hint="draft behind plain input, or build the pass by hand: masks, samplers at each draft, truncate",
+            hint="draft after plain input, or build the pass by hand: masks, samplers at each draft, truncate",
         )
     if len(drawing) == 1:
         slot = call.slots[drawing[0]]

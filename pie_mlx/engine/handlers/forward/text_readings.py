@@ -13,22 +13,22 @@ from pie_mlx.errors import InvalidArgumentError
 
 
 def counted(store: PageStore, context: LiveContext, inputs: Sequence[int], since: int) -> TokenCounts:
-    """The counts of what a context holds with `inputs` behind it, where the tokens from slot `since` on were generated.
+    """The counts of what a context holds with `inputs` after it, where the tokens from slot `since` on were generated.
 
     What the context holds is counted once, and only moved on from pass to pass. Raises InvalidArgumentError for a
-    `since` behind all of that.
+    `since` after all of that.
     """
     held = store.sequence_length(context.id)
     if since > held + len(inputs):
         raise InvalidArgumentError(
-            f"sampler: since {since} lies behind the text of {held + len(inputs)} tokens",
+            f"sampler: since {since} lies beyond the text of {held + len(inputs)} tokens",
             hint="name the slot of the first generated token, or leave it to the Generator",
         )
     known = context.counted
     if known is None or known.since != since or known.length > held:
         known = CountedText(since)
     context.counted = known.up_to(held, lambda count: store.last_tokens(context.id, count))
-    return context.counted.behind(inputs)
+    return context.counted.after(inputs)
 
 
 def mean_requests(first: int, end: int) -> list[LogitsRequest]:

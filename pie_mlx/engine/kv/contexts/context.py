@@ -59,7 +59,7 @@ class Context:
         return self.pages + (len(self.state_pages) if self.image is None else self.image.state_pages)
 
     def last_states(self) -> list[KeptState]:
-        """The kept states of its own and the one behind its last committed page, as far as they are there."""
+        """The kept states of its own and the one after its last committed page, as far as they are there."""
         end = self.leaf.pages[-1].checkpoint if self.leaf.pages else None
         every = dict.fromkeys((*self.states, end))
         return [kept for kept in every if kept is not None and kept.state is not None]

@@ -40,7 +40,7 @@ class ContextStates:
     # The places.
 
     def keep(self, number: int, state: Any, tokens: int, size_bytes: int, *, shared: bool) -> None:
-        """Keep the state behind the first `tokens` tokens of a context, all of which it holds; `shared` with others
+        """Keep the state after the first `tokens` tokens of a context, all of which it holds; `shared` with others
         where committed pages end there."""
         context = self._contexts.usable(number)
         known = next((kept for kept in context.last_states() if kept.tokens == tokens), None)
@@ -58,7 +58,7 @@ class ContextStates:
             self._prune(context)
 
     def newest(self, number: int, tokens: int) -> KeptState | None:
-        """The last one behind at most `tokens` tokens of a context that is in the pool."""
+        """The last one after at most `tokens` tokens of a context that is in the pool."""
         context = self._contexts.usable(number)
         return deepest((*_checkpoints(chain_of(context.leaf)), *context.states), tokens)
 
@@ -76,7 +76,7 @@ class ContextStates:
 
 
 def deepest(states: Iterable[KeptState], tokens: int) -> KeptState | None:
-    """The one behind most tokens, but no more than `tokens`; of equal ones one that needs not be read."""
+    """The one after most tokens, but no more than `tokens`; of equal ones one that needs not be read."""
     usable = [kept for kept in states if kept.tokens <= tokens and (kept.state is not None or kept.spill is not None)]
     return max(usable, key=lambda kept: (kept.tokens, kept.state is not None), default=None)
 

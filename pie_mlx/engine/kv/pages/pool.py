@@ -34,7 +34,7 @@ class PagePool:
 
     A free page may be promised to a context, which gets it at its next request unless another context needs it first.
     Pages of one context are neighbours where possible, so that attention reads them in place. `displaced` are the
-    contexts whose promise was broken, `states` those of recurrent layers that are kept behind some pages.
+    contexts whose promise was broken, `states` those of recurrent layers that are kept after some pages.
     """
 
     def __init__(self, capacity: int, states: KeptStates | None = None) -> None:
@@ -57,10 +57,10 @@ class PagePool:
         """Free pages, promised ones included."""
         return len(self.free_ids) + len(self.promised)
 
-    def promise(self, context: int, behind: int | None = None) -> int | None:
+    def promise(self, context: int, after: int | None = None) -> int | None:
         """Promises a free page to `context`, the first page of its next `allocate`. None if no page is free."""
         if context not in self.promised and self.free_ids:
-            self.promised[context] = self._pop(behind)
+            self.promised[context] = self._pop(after)
         return self.promised.get(context)
 
     def break_promise(self, context: int) -> None:
@@ -75,10 +75,10 @@ class PagePool:
         displaced, self.displaced = self.displaced, set()
         return displaced
 
-    def allocate(self, pages: int, context: int | None = None, behind: int | None = None) -> list[int]:
+    def allocate(self, pages: int, context: int | None = None, after: int | None = None) -> list[int]:
         """Allocates `pages` page ids: promised to `context`, then free, promised to others, cached, snapshot-only.
 
-        Free pages follow `behind` and each other where possible. If it raises OutOfPagesError, nothing changed.
+        Free pages follow `after` and each other where possible. If it raises OutOfPagesError, nothing changed.
         """
         self.require(pages)
         promised = None if context is None or not pages else self.promised.pop(context, None)
@@ -86,7 +86,7 @@ class PagePool:
         while self.promised and len(self.free_ids) < pages - len(taken):
             self.break_promise(next(iter(self.promised)))
         for _ in range(min(pages - len(taken), len(self.free_ids))):
-            taken.append(self._pop(taken[-1] if taken else behind))
+            taken.append(self._pop(taken[-1] if taken else after))
         taken.extend(sorted(self._reclaim() for _ in range(pages - len(taken))))
         return taken
 
@@ -104,11 +104,11 @@ class PagePool:
         """Reclaims all cached pages and forgets their content."""
         return [self._reclaim() for _ in range(self.cached.pages)]
 
-    def _pop(self, behind: int | None) -> int:
-        """A free page: the one after `behind` if it is free, else the one freed last."""
-        if behind is not None and behind + 1 in self.free_ids:
-            del self.free_ids[behind + 1]
-            return behind + 1
+    def _pop(self, after: int | None) -> int:
+        """A free page: the one after `after` if it is free, else the one freed last."""
+        if after is not None and after + 1 in self.free_ids:
+            del self.free_ids[after + 1]
+            return after + 1
         return self.free_ids.popitem()[0]
 
     def require(self, pages: int) -> None:

@@ -12,7 +12,7 @@ class IntegrityError(RuntimeError):
 
 
 class KeptState:
-    """A state behind the first `tokens` tokens of all its holders.
+    """A state after the first `tokens` tokens of all its holders.
 
     `state` is opaque here, and None once it is dropped; `spill` is its key in the spill file, None if it is not there.
     `holders` counts the pages, contexts and images that refer to it, `wanted` the images among them.
@@ -31,7 +31,7 @@ class PageRecord:
 
     `packed` are its tokens (see `working_token.pack`), `rows` their number. `page` is the physical page, None once
     reclaimed. `spill` is the key in the spill file, None if not spilled. `wanted` counts the images (off-pool contexts
-    and snapshots) that need the content. `checkpoint` is the state of recurrent layers behind its last token, if kept.
+    and snapshots) that need the content. `checkpoint` is the state of recurrent layers after its last token, if kept.
     """
 
     __slots__ = ("checkpoint", "key", "packed", "page", "rows", "spill", "wanted")

@@ -20,7 +20,7 @@ from pie_mlx.engine.model.step import Segment, StepInput
 
 @dataclass(frozen=True, slots=True)
 class RowGroup:
-    """Rows of a step that a mixer computes at once: `length` tokens of each context, one context behind the other.
+    """Rows of a step that a mixer computes at once: `length` tokens of each context, one context after the other.
 
     Contexts that begin here (`fresh`) are apart from those that go on: a layer without a state may compute its first
     token in another way than from zeros. Contexts hold `ends` tokens after it. With `drafts`, some may forget the last

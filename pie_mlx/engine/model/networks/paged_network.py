@@ -234,7 +234,7 @@ class PagedNetwork:
 
 
 def _in_order(parts: Sequence[mx.array], order: Sequence[int]) -> mx.array:
-    """The rows of all parts, which `order` gives the places of, one behind the other."""
+    """The rows of all parts, which `order` gives the places of, one after the other."""
     joined = parts[0] if len(parts) == 1 else mx.concatenate(list(parts))
     if list(order) == list(range(len(order))):
         return joined

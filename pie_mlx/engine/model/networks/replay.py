@@ -1,4 +1,4 @@
-"""States behind some of the drafts of a step: its mixers compute the accepted tokens once more, and nothing else does.
+"""States after some of the drafts of a step: its mixers compute the accepted tokens once more, and nothing else does.
 
 One state per draft would take many times the memory of a context, and computing token by token would read the weights
 of the mixers for each. What they were given is small, and known.
@@ -17,7 +17,7 @@ LayerStates = list[list[mx.array | None]]
 """Per recurrent layer its state arrays [contexts, ..]; None before the first token."""
 
 Adapting = Callable[[Sequence[int]], AbstractContextManager[None]]
-"""Inside, adapters add to these token rows of a step, one behind the other."""
+"""Inside, adapters add to these token rows of a step, one after the other."""
 
 
 class Recording:
@@ -41,14 +41,14 @@ class Recording:
         return [each for each in every if isinstance(each, mx.array)]
 
     def replay(self, place: int, tokens: int) -> tuple["Replay", int]:
-        """The states behind the first `tokens` tokens, with that of the context at `place` among them, and where."""
+        """The states after the first `tokens` tokens, with that of the context at `place` among them, and where."""
         found = self._replays.get(tokens)
         if found is None or found.is_built:
             found = self._replays[tokens] = Replay(self, tokens)
         return found, found.add(place)
 
     def compute(self, places: Sequence[int], tokens: int) -> LayerStates:
-        """The states of the contexts at `places` behind their first `tokens` tokens. On the MLX thread."""
+        """The states of the contexts at `places` after their first `tokens` tokens. On the MLX thread."""
         group, rows = self.group, integers(places)
         states = [[None if array is None else array[rows] for array in layer] for layer in self._before]
         for cache, layer in zip(self._caches, states, strict=True):

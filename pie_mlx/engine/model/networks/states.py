@@ -35,7 +35,7 @@ class StateBatch:
 
 @dataclass(slots=True, eq=False)
 class RecurrentState:
-    """The state of one context behind `tokens` tokens, a value that contexts can share: a row of a batch.
+    """The state of one context after `tokens` tokens, a value that contexts can share: a row of a batch.
 
     Only the MLX thread reads the batch.
     """
@@ -82,8 +82,8 @@ def _from_host(values: npt.NDArray[Any], dtype: str) -> mx.array:
 
 @dataclass(frozen=True, slots=True)
 class _Reached:
-    """The state a step left of a context, which it went on from behind `start` tokens. With the recording of a group,
-    in which the context has a `place`, also the states behind the tokens of the step."""
+    """The state a step left of a context, which it went on from after `start` tokens. With the recording of a group,
+    in which the context has a `place`, also the states after the tokens of the step."""
 
     state: RecurrentState
     start: int
@@ -91,8 +91,8 @@ class _Reached:
     recording: Recording | None = None
     place: int = 0
 
-    def behind(self, tokens: int) -> RecurrentState | None:
-        """The state behind the first `tokens` tokens of the context, if it is known."""
+    def after(self, tokens: int) -> RecurrentState | None:
+        """The state after the first `tokens` tokens of the context, if it is known."""
         if self.state.tokens == tokens:
             return self.state
         if self.recording is None or not self.start < tokens < self.state.tokens:
@@ -222,9 +222,9 @@ class RecurrentStates:
         """`context` continues from its first `tokens` tokens, which its last step went through; earlier ones are
         forgotten. Raises RuntimeError where that state is not known."""
         reached = self._reached.get(context, [])
-        found = next((state for one in reached if (state := one.behind(tokens)) is not None), None)
+        found = next((state for one in reached if (state := one.after(tokens)) is not None), None)
         if found is None:
-            raise RuntimeError(f"recurrent layers: context {context} has no state behind {tokens} tokens")
+            raise RuntimeError(f"recurrent layers: context {context} has no state after {tokens} tokens")
         self._committed[context] = found
         later = [one for one in reached if one.state.tokens > tokens and not one.drafts]
         self._reached[context] = [_Reached(found, tokens), *later]
@@ -280,7 +280,7 @@ def _arrays(layers: LayerStates) -> list[mx.array]:
 
 
 def _owned(layer: Sequence[mx.array | None], length: int) -> list[mx.array | None]:
-    """The state arrays of a layer behind `length` tokens, not as views of what these were computed with."""
+    """The state arrays of a layer after `length` tokens, not as views of what these were computed with."""
     return list(layer) if length <= LONGEST_VIEWS else [None if array is None else array + 0 for array in layer]
 
 

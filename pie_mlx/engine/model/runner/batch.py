@@ -41,7 +41,7 @@ class BatchEntry(msgspec.Struct, frozen=True):
 
     `slots` are physical (page * page size + offset); `kv_length` counts the slots held after these tokens are written;
     `masks` has one BRLE row per token over KV slots, None for causal. `adapters` has what each token is computed with;
-    None when no token has any. Tokens of steps behind the batch go to `further_slots`, which the block table covers.
+    None when no token has any. Tokens of steps after the batch go to `further_slots`, which the block table covers.
     The last `drafts` tokens may leave the context right after the batch.
     """
 

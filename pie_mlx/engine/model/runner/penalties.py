@@ -1,7 +1,7 @@
 """Penalties and biases in MLX operations: every row with its own (L7).
 
 Only the tokens that occur in a row's text are touched, so that a step reads and writes the logits once, however many
-rows are penalised. A step behind one that is still being drawn counts that token on the device.
+rows are penalised. A step after one that is still being drawn counts that token on the device.
 """
 
 from collections.abc import Sequence

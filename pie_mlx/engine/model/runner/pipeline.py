@@ -40,7 +40,7 @@ LONGEST_SECONDS = 0.5
 
 @dataclass(slots=True)
 class UncommittedStep:
-    """The step behind those `drawn` for `entries`, which are those of the batch at `rows`.
+    """The step after those `drawn` for `entries`, which are those of the batch at `rows`.
 
     Its `logits` [R, vocabulary] begin once it is kept, and the outputs of the step before are evaluated; on an ordered
     pool at once. `sampling` draws what its contexts are expected to read, `reads`; None if that is not known yet.
@@ -87,7 +87,7 @@ class Pipeline:
     def __init__(self, model: LoadedModel) -> None:
         self.model = model
         self._recurrence = model.network.recurrence if model.recurrent else None
-        self._behind: UncommittedStep | None = None
+        self._uncommitted: UncommittedStep | None = None
 
     def compute(self, batch: Batch, may_continue: Callable[[], bool]) -> Outcome:
         """Results of a batch and of the steps that its continuation commits; what follows them is left in flight.
@@ -95,7 +95,7 @@ class Pipeline:
         Raises what the first step does. A later step that fails only ends the continuation; a batch of its own then
         reports the error. No further step begins once `may_continue` is False.
         """
-        began, claimed, self._behind = time.perf_counter(), self._behind, None
+        began, claimed, self._uncommitted = time.perf_counter(), self._uncommitted, None
         if batch.claims and claimed is not None:
             if self._recurrence is not None:
                 self._recurrence.claim([entry.context for entry in batch.entries])
@@ -122,7 +122,7 @@ class Pipeline:
         return Outcome(_joined(steps), ended - began, len(steps), time.perf_counter() - ended, in_flight)
 
     def _draw_further(self, batch: Batch, steps: list[list[EntryResult]], may_continue: Callable[[], bool]) -> bool:
-        """Draw the steps behind the first of `steps` that the continuation wants; whether the program may go on."""
+        """Draw the steps after the first of `steps` that the continuation wants; whether the program may go on."""
         until = time.perf_counter() + LONGEST_SECONDS
         with self._ended_by_errors():
             while _is_wanted(batch, steps[-1]):
@@ -141,7 +141,7 @@ class Pipeline:
 
         MLX's CPU backend holds the thread that begins a step until all but ten of its operations are done.
         """
-        step = self._behind
+        step = self._uncommitted
         if step is not None and step.began_seconds is None:
             step.began_seconds = time.perf_counter()
             try:
@@ -152,36 +152,36 @@ class Pipeline:
 
     def drain(self) -> None:
         """Compute what is in flight, before something else touches a pool that does not order its writes."""
-        if (self._behind is None and not self.model.began_early) or self.model.pool.ordered:
+        if (self._uncommitted is None and not self.model.began_early) or self.model.pool.ordered:
             return
         try:
-            self.model.compute(*(() if self._behind is None else self._behind.outputs))
+            self.model.compute(*(() if self._uncommitted is None else self._uncommitted.outputs))
         except DEVICE_ERRORS:
             self.forget()
             self.model.recover()
 
     def forget(self) -> None:
         """Nothing is in flight any more; what of it has begun is computed all the same."""
-        self._behind = None
+        self._uncommitted = None
 
     def _draw(self, sampling: Sampling, batch: Batch, steps: Sequence[list[EntryResult]]) -> list[EntryResult]:
-        """What the step behind `steps` of a batch draws, with the next one built behind it if there is one."""
+        """What the step after `steps` of a batch draws, with the next one built after it if there is one."""
         model, drawn = self.model, len(steps) + 1
         rows = [row for row, entry in enumerate(batch.entries) if len(entry.further_slots) >= drawn]
         if not rows or not model.follows:
             model.compute(*sampling.outputs)
             return sampling.collect()
         self._start(sampling.outputs)
-        self._behind = behind = self._built(sampling, batch, rows, steps)
-        if behind is not None and model.pool.ordered:
-            behind.before.clear()
-            self._start(behind.outputs)
-            behind.began_seconds = time.perf_counter()
-        elif behind is not None:
-            model.begin_early(behind.before)
+        self._uncommitted = uncommitted = self._built(sampling, batch, rows, steps)
+        if uncommitted is not None and model.pool.ordered:
+            uncommitted.before.clear()
+            self._start(uncommitted.outputs)
+            uncommitted.began_seconds = time.perf_counter()
+        elif uncommitted is not None:
+            model.begin_early(uncommitted.before)
         results = sampling.collect()
-        if behind is not None:
-            behind.is_valid = [sampling.keeps_last(row) for row in rows]
+        if uncommitted is not None:
+            uncommitted.is_valid = [sampling.keeps_last(row) for row in rows]
         return results
 
     def _start(self, outputs: Sequence[mx.array]) -> None:
@@ -191,7 +191,7 @@ class Pipeline:
     def _built(
         self, sampling: Sampling, batch: Batch, rows: Sequence[int], steps: Sequence[list[EntryResult]]
     ) -> UncommittedStep | None:
-        """The step behind the one that is being drawn, which follows `steps`; None where it can only be built later."""
+        """The step after the one that is being drawn, which follows `steps`; None where it can only be built later."""
         entries, drawn = [batch.entries[row] for row in rows], len(steps) + 1
         try:
             tokens = sampling.last_tokens(rows)
@@ -209,18 +209,18 @@ class Pipeline:
         return step
 
     def _next(self, batch: Batch, steps: Sequence[list[EntryResult]]) -> Sampling:
-        """The step behind the last one, under the masks that now are known. Raises PieError where there are none."""
+        """The step after the last one, under the masks that now are known. Raises PieError where there are none."""
         drawn, masks = len(steps), () if batch.continuation is None else batch.continuation.masks()
-        behind = self._behind
-        if behind is not None and all(behind.is_valid):
-            self._behind = None
-            behind.before.clear()
-            logits = behind.logits
-            if behind.sampling is not None and not any([mask is not None for mask in masks]):
-                return behind.sampling
+        uncommitted = self._uncommitted
+        if uncommitted is not None and all(uncommitted.is_valid):
+            self._uncommitted = None
+            uncommitted.before.clear()
+            logits = uncommitted.logits
+            if uncommitted.sampling is not None and not any([mask is not None for mask in masks]):
+                return uncommitted.sampling
         else:
-            if behind is not None:
-                del behind  # it would hold the pool
+            if uncommitted is not None:
+                del uncommitted  # it would hold the pool
                 self._drop()
                 self.model.compute()  # its first layers may have begun
             tokens = [token for result in steps[-1] for token in last_drawn(result)]
@@ -233,22 +233,22 @@ class Pipeline:
 
     def _left(self, results: Sequence[EntryResult]) -> Sequence[BatchEntry]:
         """Keep the step that is built as the one in flight: its rows, with the tokens that they were built on."""
-        behind = self._behind
-        if behind is None:
+        uncommitted = self._uncommitted
+        if uncommitted is None:
             return ()
-        rows = zip(behind.rows, behind.entries, behind.is_valid, strict=True)
+        rows = zip(uncommitted.rows, uncommitted.entries, uncommitted.is_valid, strict=True)
         last = [(entry, last_drawn(results[row])) for row, entry, valid in rows if valid]
-        in_flight = [_row_behind(entry, behind.drawn, tokens) for entry, tokens in last if tokens]
+        in_flight = [_row_after(entry, uncommitted.drawn, tokens) for entry, tokens in last if tokens]
         if in_flight:
-            behind.before.clear()
+            uncommitted.before.clear()
         return in_flight
 
     def _drop(self) -> None:
         """A step that is built and not begun was never built: whatever of it were kept would hold the pool, and the
         next step copy all of it."""
-        behind, self._behind = self._behind, None
-        if behind is not None:
-            for revision in behind.before:
+        uncommitted, self._uncommitted = self._uncommitted, None
+        if uncommitted is not None:
+            for revision in uncommitted.before:
                 revision.restore()
             self.model.network.forget()
 
@@ -284,7 +284,7 @@ def _joined(steps: Sequence[Sequence[EntryResult]]) -> Sequence[EntryResult]:
     ]
 
 
-def _row_behind(entry: BatchEntry, drawn: int, tokens: Sequence[int]) -> BatchEntry:
+def _row_after(entry: BatchEntry, drawn: int, tokens: Sequence[int]) -> BatchEntry:
     """The row that computes `tokens`, the last one of those `drawn` for `entry`."""
     return BatchEntry(
         context=entry.context,

@@ -29,7 +29,7 @@ LOWEST_TEMPERATURE = 1e-30
 
 class Probing:
     """Probes of rows of unmasked `logits` [rows, vocabulary] float32, each a pair of row and question; `hidden` [rows,
-    width] has their hidden states. Rows with the same `HiddenMean`, one behind the other, are summed: the answer of the
+    width] has their hidden states. Rows with the same `HiddenMean`, one after the other, are summed: the answer of the
     first is their sum, those of the others are empty.
 
     Evaluate `outputs`, then `collect`.

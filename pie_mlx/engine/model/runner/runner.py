@@ -77,7 +77,7 @@ class Runner:
         return self.model
 
     def run(self, batch: Batch) -> asyncio.Future[Outcome]:
-        """Begin a batch, with what its continuation and its entries want behind it. Raises BatchFailedError."""
+        """Begin a batch, with what its continuation and its entries want after it. Raises BatchFailedError."""
         if self._pipeline is None:
             raise RuntimeError("runner: load() comes first")
         run = partial(self._run, self._pipeline, batch)
@@ -162,7 +162,7 @@ class Runner:
 
 
 def _can_be_repeated(copies: PageCopies, entries: Sequence[BatchEntry], page_size: int) -> bool:
-    """Whether neither these copies nor the batch of `entries` behind them change what the copies read."""
+    """Whether neither these copies nor the batch of `entries` after them change what the copies read."""
     sources = {source: rows for source, _, rows in sorted(copies, key=lambda copy: copy[2])}
     written = (divmod(slot, page_size) for entry in entries for slot in (*entry.slots, *entry.further_slots))
     changed = any(offset < sources.get(page, 0) for page, offset in written)

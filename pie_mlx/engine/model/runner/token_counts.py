@@ -21,7 +21,7 @@ class TokenCounts:
     generated: Counts
 
     def after(self, tokens: Sequence[int], prompt: int = 0) -> "TokenCounts":
-        """With `tokens` behind the text, of which the first `prompt` were not generated."""
+        """With `tokens` after the text, of which the first `prompt` were not generated."""
         if len(tokens) > _FEW:
             return self._merged(np.asarray(tokens, np.int32), prompt)
         ids, generated = self.ids, self.generated.copy()
@@ -62,9 +62,9 @@ class CountedText:
         """Those of its first `length` tokens; `last_tokens(n)` answers the last n of them."""
         if length == self.length:
             return self
-        counts = self.behind(last_tokens(length - self.length))
+        counts = self.after(last_tokens(length - self.length))
         return CountedText(self.since, length, counts)
 
-    def behind(self, tokens: Sequence[int]) -> TokenCounts:
-        """With `tokens` behind it."""
+    def after(self, tokens: Sequence[int]) -> TokenCounts:
+        """With `tokens` after it."""
         return self.counts.after(tokens, max(0, min(self.since - self.length, len(tokens))))

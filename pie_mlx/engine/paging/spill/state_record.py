@@ -2,7 +2,7 @@
 
     20 bytes    lengths of the header and of the content, and the checksum of both, little-endian
     header      MessagePack of `_Header`
-    content     the arrays one behind the other, as they lie in memory; bfloat16 as uint16
+    content     the arrays one after the other, as they lie in memory; bfloat16 as uint16
 
 A record that is not exactly what is asked for is no record.
 """
@@ -66,7 +66,7 @@ def packed_state(name: StateName, state: HostState) -> bytes:
 
 
 def unpacked_state(name: StateName, record: bytes) -> HostState | None:
-    """The state in a record, behind which there may be more; None if it is not the one of this name, or damaged."""
+    """The state in a record, after which there may be more; None if it is not the one of this name, or damaged."""
     if len(record) < _PREFIX.size:
         return None
     header_bytes, content_bytes, checksum = _PREFIX.unpack_from(record)

@@ -263,7 +263,7 @@ class _Recorder:
 
 
 def _turns(event: PassCompleted, attached: int, declared: float | None) -> list[Turn]:
-    """The pass and those right behind it, which bid what it did."""
+    """The pass and those right after it, which bid what it did."""
     first = event.computed_tokens - event.following
     remaining, variation = event.remaining_tokens, event.variation
     following = [Turn(1, 1, remaining, variation, 0, declared)] * event.following

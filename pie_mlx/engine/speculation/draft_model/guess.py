@@ -8,12 +8,12 @@ from typing import NamedTuple
 from pie_mlx.calls import Sampler
 from pie_mlx.engine.model.runner.batch import LogitsRequest, PackedMask
 from pie_mlx.engine.model.runner.token_counts import TokenCounts
-from pie_mlx.engine.speculation.drafting import DraftRow, behind
+from pie_mlx.engine.speculation.drafting import DraftRow, after
 
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """At most `most` guesses at what follows `inputs` behind the `held` tokens of a context.
+    """At most `most` guesses at what follows `inputs` after the `held` tokens of a context.
 
     `read(count)` answers the last `count` of these. The guesses are drawn as the pass will draw: with `sampler`, its
     random `stream` from `counter` on (L6), penalised by the `counts` of its text (L7), and under the masks of `first`
@@ -53,7 +53,7 @@ class Writing:
     seconds: float = 0.0
 
     def reads(self, count: int) -> tuple[LogitsRequest, ...]:
-        """What is drawn when the next `count` pending tokens are read: one token, behind the last of them."""
+        """What is drawn when the next `count` pending tokens are read: one token, after the last of them."""
         if count < len(self.pending) or self.row is None:
             return ()
         guess, counter = self.guess, self.guess.counter + len(self.tokens)
@@ -78,4 +78,4 @@ class Writing:
     def _next_row(self, token: int) -> DraftRow | None:
         if len(self.tokens) >= self.guess.most or token in self.guess.stop_tokens or self.row is None:
             return None
-        return behind(self.row, token, self.guess.fixed)
+        return after(self.row, token, self.guess.fixed)

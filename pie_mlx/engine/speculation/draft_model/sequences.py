@@ -26,7 +26,7 @@ class LayerStates(Protocol):
         ...
 
     def seek(self, context: int, tokens: int) -> None:
-        """They go on behind so many, which are known."""
+        """They go on after so many, which are known."""
         ...
 
     def put(self, context: int, state: None) -> None:
@@ -64,7 +64,7 @@ class DraftSequences:
         return len(self._sequences[context].tokens)
 
     def follow(self, context: int, held: int, inputs: Sequence[int], read: Callable[[int], Sequence[int]]) -> list[int]:
-        """Forget tokens that differ from the `held` tokens of a context and the `inputs` behind them.
+        """Forget tokens that differ from the `held` tokens of a context and the `inputs` after them.
 
         Answers what is still to be read, the last input at least. `read(count)` answers the last `count` of `held`.
         """
@@ -145,7 +145,7 @@ class DraftSequences:
             raise RuntimeError("draft pages: holders and free pages do not add up")
 
     def _resumed(self, context: int, length: int) -> int:
-        """Of `length` tokens, those behind which the model can go on; it does."""
+        """Of `length` tokens, those after which the model can go on; it does."""
         if self._states is None:
             return length
         known = self._states.known(context, length)

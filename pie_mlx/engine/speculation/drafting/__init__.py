@@ -1,7 +1,7 @@
 """I guess what comes next and tell right guesses from wrong ones; I know no page and no tensor."""
 
 from pie_mlx.engine.speculation.drafting.costs import Lately, Tick, WindowCost
-from pie_mlx.engine.speculation.drafting.draft_masks import DraftRow, MaskedDrafts, admitted, behind, completed
+from pie_mlx.engine.speculation.drafting.draft_masks import DraftRow, MaskedDrafts, admitted, after, completed
 from pie_mlx.engine.speculation.drafting.drafter import NgramDrafter
 from pie_mlx.engine.speculation.drafting.ngrams import SIZES
 from pie_mlx.engine.speculation.drafting.pace import FIRST_LENGTH, LONGEST, SHORTEST, Allowance, Pace
@@ -25,7 +25,7 @@ __all__ = [
     "Window",
     "WindowCost",
     "admitted",
-    "behind",
+    "after",
     "chain",
     "checked_tree",
     "completed",

@@ -58,7 +58,7 @@ class WindowCost:
         self._windows = 0
 
     def observe(self, tick: Tick) -> None:
-        """Learn from a tick in which every context ran one token, and the drafts behind it."""
+        """Learn from a tick in which every context ran one token, and the drafts after it."""
         if tick.tokens != tick.contexts + tick.drafts:
             return
         if not tick.windows:

@@ -30,7 +30,7 @@ class MaskedDrafts:
     guessed: list[bool]
 
 
-def behind(row: DraftRow, token: int, fixed: PackedMask | None) -> DraftRow | None:
+def after(row: DraftRow, token: int, fixed: PackedMask | None) -> DraftRow | None:
     """The place after one more token; None where that token, or any after it, cannot come. `row` stays as it is.
 
     `fixed` is the mask of every row. What a grammar cannot take does no harm here: plain decoding will say so if it
@@ -54,7 +54,7 @@ def admitted(tree: DraftTree, first: DraftRow, fixed: PackedMask | None) -> Mask
     rows = {LAST_INPUT: first}
     places: list[int] = []
     for place, (token, parent) in enumerate(zip(tree.tokens, tree.parents, strict=True)):
-        row = behind(rows[parent], token, fixed) if parent in rows else None
+        row = after(rows[parent], token, fixed) if parent in rows else None
         if row is not None:
             rows[place] = row
             places.append(place)
@@ -74,7 +74,7 @@ def completed(
         token = guess if forced is None else forced
         if token != guess:
             left = iter(())  # what was guessed after another token is worth nothing
-        follows = None if token is None or token in stop_tokens else behind(row, token, fixed)
+        follows = None if token is None or token in stop_tokens else after(row, token, fixed)
         if token is None or follows is None:
             break
         row = follows

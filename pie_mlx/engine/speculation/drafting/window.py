@@ -1,4 +1,4 @@
-"""Drafts behind the last input of a pass, and which of them the pass proves right (V2, V3)."""
+"""Drafts after the last input of a pass, and which of them the pass proves right (V2, V3)."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ class DraftTree:
         return self.chosen([place for place, depth in enumerate(self.depths()) if depth <= most])
 
     def depths(self) -> list[int]:
-        """How many tokens each draft is behind the last input."""
+        """How many tokens each draft is after the last input."""
         depths: list[int] = []
         for parent in self.parents:
             depths.append(1 if parent == LAST_INPUT else depths[parent] + 1)

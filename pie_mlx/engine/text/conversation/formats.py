@@ -48,7 +48,7 @@ def _is_opened_by(cue: str, opening: str) -> bool:
 
 
 def _header(fragments: Fragments | None) -> str:
-    """What past replies have behind the cue."""
+    """What past replies have after the cue."""
     if fragments is None or not fragments.assistant_prefix.startswith(fragments.cue):
         return ""
     return fragments.assistant_prefix.removeprefix(fragments.cue)

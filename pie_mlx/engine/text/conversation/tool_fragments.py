@@ -77,7 +77,7 @@ def _result(name: str, call_id: str, mark: str) -> Message:
 
 
 def exchange(template: ChatTemplate, name: str, results: Sequence[str], *, cue: bool = False, thought: str = "") -> str:
-    """A question, one call of `name` for each of the results, behind a `thought`, and these."""
+    """A question, one call of `name` for each of the results, after a `thought`, and these."""
     calls = [_call(name, _CALL_IDS[i]) for i in range(len(results))]
     asked = {"role": "assistant", "content": thought, "tool_calls": calls}
     answers = [_result(name, _CALL_IDS[i], result) for i, result in enumerate(results)]
@@ -153,8 +153,8 @@ def _after_two_calls(template: ChatTemplate, name: str) -> str:
 def _between(template: ChatTemplate, name: str) -> str:
     """The text between the arguments of two calls; "" where the template writes one call only."""
     text = _between_values(template, name)
-    behind, before = _ARGUMENTS_END.match(text), _ARGUMENTS_BEGIN.search(text)
-    return text[behind.end() : before.start()] if behind and before else ""
+    after, before = _ARGUMENTS_END.match(text), _ARGUMENTS_BEGIN.search(text)
+    return text[after.end() : before.start()] if after and before else ""
 
 
 def _between_values(template: ChatTemplate, name: str) -> str:
@@ -175,10 +175,10 @@ def derive_unanswered(template: ChatTemplate, fragments: Fragments, ends: Sequen
     asked = {"role": "assistant", "content": "", "tool_calls": [_call(name, _CALL_IDS[0])]}
     turns = [message("user", USERS[0]), asked, message("user", USERS[1])]
     try:
-        behind = gaps(template.render(turns, tools=[offered(name)]), (USERS[0], ARGUMENT, USERS[1]))[2]
+        after = gaps(template.render(turns, tools=[offered(name)]), (USERS[0], ARGUMENT, USERS[1]))[2]
     except TemplateError:
         return fragments.seal
-    return _turn_end(behind, fragments, ends)[1] or fragments.seal
+    return _turn_end(after, fragments, ends)[1] or fragments.seal
 
 
 def derive_result(

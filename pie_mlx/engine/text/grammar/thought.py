@@ -1,4 +1,4 @@
-"""A grammar that begins behind a thought: what comes before is free."""
+"""A grammar that begins after a thought: what comes before is free."""
 
 import re
 from collections import defaultdict
@@ -37,10 +37,10 @@ class Letters:
 class Closing:
     """What ends a thought, in `letters`, and the masks of the tokens before.
 
-    No token may write the closing and more: the grammar would not hold what it has behind. `free` leaves out those that
-    have all of it, `barred` has those that complete it, by how many letters must be there before. `finish` allows a
-    last letter that is a mark: once all others are there, nothing else may follow. gpt-oss may have more to say in the
-    header of a message, and no grammar would begin behind such a one.
+    No token may write the closing and go on: the grammar would not judge the rest of that token. `free` leaves out the
+    tokens that hold all of the closing, `barred` those that complete it, by how many letters of it come before them.
+    `finish` allows a last letter that is a mark: once all others are there, nothing else may follow. gpt-oss may say
+    more in the header of a message, and no grammar would begin after such a one.
     """
 
     letters: str
@@ -49,7 +49,7 @@ class Closing:
     finish: PackedMask | None = None
 
     def mask(self, before: str) -> PackedMask:
-        """The tokens allowed behind `before`, the last letters of a thought."""
+        """The tokens allowed after `before`, the last letters of a thought."""
         if self.finish is not None and self._is_due(before):
             return self.finish
         mask = self.free
@@ -103,7 +103,7 @@ class Thoughts:
     def _check_spelled(self, text: str, letters: str) -> None:
         """Letter by letter, a closing can be written wherever a thought stands, whatever is barred there."""
         if text.encode() not in self._spellings and not all(letter in self._letters_alone for letter in letters):
-            raise GrammarError(f"behind: the model has no tokens for {text!r}", hint="give a text that it can write")
+            raise GrammarError(f"after: the model has no tokens for {text!r}", hint="give a text that it can write")
 
     def _completing(self, letters: str) -> dict[int, PackedMask]:
         """The tokens that write the last letter of the closing and more, by how many letters must be there before."""
@@ -131,7 +131,7 @@ class Thoughts:
 
 
 def _needed(token: str, closing: str) -> Iterator[int]:
-    """How many letters of the closing must stand before a token, so that it completes it and has letters behind."""
+    """How many letters of the closing must stand before a token, so that it completes it and has letters after."""
     for end in range(1, len(token)):
         if closing.endswith(part := token[max(0, end - len(closing)) : end]):
             yield len(closing) - len(part)
@@ -146,7 +146,7 @@ class ThoughtWalk(Walk):
         self._letters = letters
         self._thought: list[int] = []
         self._is_open = True
-        self._behind = 0
+        self._after = 0
 
     def mask(self) -> PackedMask:
         return self._closing.mask(self._last_letters()) if self._is_open else self._walk.mask()
@@ -156,21 +156,21 @@ class ThoughtWalk(Walk):
         if self._is_open:
             return thought
         taken = self._walk.push(tokens[thought:]) if thought < len(tokens) else 0
-        self._behind += taken
+        self._after += taken
         return thought + taken
 
     def pop(self, count: int) -> None:
-        behind = min(count, self._behind)
-        if behind:
-            self._walk.pop(behind)
-            self._behind -= behind
-        if count > behind:
-            del self._thought[behind - count :]
+        after = min(count, self._after)
+        if after:
+            self._walk.pop(after)
+            self._after -= after
+        if count > after:
+            del self._thought[after - count :]
             self._is_open = True
 
     def fork(self) -> Walk:
         copy = ThoughtWalk(self._walk.fork(), self._closing, self._letters)
-        copy._thought, copy._is_open, copy._behind = list(self._thought), self._is_open, self._behind
+        copy._thought, copy._is_open, copy._after = list(self._thought), self._is_open, self._after
         return copy
 
     @property

@@ -48,7 +48,7 @@ class Limit:
                 )
 
     def rest(self, end: str, text: str) -> str:
-        """What is to be written behind `text`, so that `end` is there: all of it where it is one token, as the model
+        """What is to be written after `text`, so that `end` is there: all of it where it is one token, as the model
         knows it; else what `text` does not have of it yet."""
         begun = 0 if self._writing[end] else len(end) - 1
         return end[next(count for count in range(begun, -1, -1) if text.endswith(end[:count])) :]
@@ -140,7 +140,7 @@ class LimitedWalk(Walk):
         due = self._is_due(state)
         text, spent = state.text + letters, state.spent + (state.is_open and not due)
         end = self._end(state) if due else self._limit.closing
-        _, mark, behind = text.partition(end if state.is_open else self._limit.opening)
+        _, mark, after = text.partition(end if state.is_open else self._limit.opening)
         if not mark:
             return _State(state.is_open, text[-self._limit.longest :], spent, state.closed)
-        return _State(not state.is_open, behind, spent, state.closed + due)
+        return _State(not state.is_open, after, spent, state.closed + due)

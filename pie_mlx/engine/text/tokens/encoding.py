@@ -81,7 +81,7 @@ class PieceEncoder:
             left, right = max(0, start - self._margin), min(len(text), start + size + self._margin)
             read = _Read(self._backend, text[left:right])
             first = read.token_at(start - left) if start else 0
-            if first is None:  # what comes far behind changes where tokens end: no tokenizer is known to do so
+            if first is None:  # what comes far after changes where tokens end: no tokenizer is known to do so
                 return _Read(self._backend, text).ids
             if right == len(text):
                 found.extend(read.ids[first:])
@@ -103,7 +103,7 @@ class PieceEncoder:
         return 2 * size
 
     def _end(self, text: str, read: _Read, first: int, left: int, most: int) -> int | None:
-        """The first token behind the piece, which ends after `most` characters of what was read, or before."""
+        """The first token past the piece, which ends after `most` characters of what was read, or before."""
         last = read.token_before(most, self._margin)
         if last is None:
             return None
@@ -115,10 +115,10 @@ class PieceEncoder:
 
         Never inside of digits, spaces and the like: where they are grouped depends on where they begin.
         """
-        before, behind = read.encoding.token_to_chars(index - 1), read.encoding.token_to_chars(index)
-        if before is None or behind is None or not before[1] <= behind[0] < behind[1]:
+        before, after = read.encoding.token_to_chars(index - 1), read.encoding.token_to_chars(index)
+        if before is None or after is None or not before[1] <= after[0] < after[1]:
             return False
-        if _kind(text[left + behind[0] - 1]) == _kind(text[left + behind[0]]):
+        if _kind(text[left + after[0] - 1]) == _kind(text[left + after[0]]):
             return False
         if read.encoding.token_to_word(index - 1) != read.encoding.token_to_word(index):
             return True

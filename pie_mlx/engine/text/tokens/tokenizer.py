@@ -109,7 +109,7 @@ class Tokenizer:
     def begin_tokens(self) -> list[int]:
         """The special tokens that transformers puts before a text, such as BOS.
 
-        What it puts behind a text (T5's `</s>`) is left out: a text that a model continues has not ended.
+        What it puts after a text (T5's `</s>`) is left out: a text that a model continues has not ended.
         """
         begun = self.backend.encode("a")
         return [token for token, _ in takewhile(itemgetter(1), zip(begun.ids, begun.special_tokens_mask, strict=True))]

@@ -65,7 +65,7 @@ def spell_objects(calls: Sequence[ParsedToolCall]) -> str:
 
 
 def spell_list(calls: Sequence[ParsedToolCall]) -> str:
-    """Calls as `parse_list` reads them, behind Granite's marker."""
+    """Calls as `parse_list` reads them, after Granite's marker."""
     return f"<|tool_call|>[{', '.join(map(_spelled, calls))}]"
 
 
@@ -124,7 +124,7 @@ def parse_kimi(body: str, schemas: Mapping[str, Any]) -> list[ParsedToolCall]:
 
 
 def parse_harmony(body: str, schemas: Mapping[str, Any]) -> list[ParsedToolCall]:
-    """A message to a function, perhaps behind others: the header names it, the message is the arguments."""
+    """A message to a function, perhaps after others: the header names it, the message is the arguments."""
     del schemas
     start = 0
     while True:

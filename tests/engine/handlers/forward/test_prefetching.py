@@ -126,7 +126,7 @@ async def test_what_differs_is_computed_as_if_nothing_had_been_drawn_ahead(engin
 
 
 @pytest.mark.parametrize("taken", [2, 3, 4])
-async def test_what_lies_behind_the_end_is_not_counted_once_the_end_has_moved(
+async def test_what_lies_after_the_end_is_not_counted_once_the_end_has_moved(
     engine: Running, alone: Running, taken: int
 ) -> None:  # P6
     async def told(on: Running) -> bytes | None:

@@ -19,7 +19,7 @@ IDS = st.one_of(st.integers(1, 9).map(lambda size: [0] * size), st.lists(st.inte
 
 
 class StatefulWorld(World):
-    """A World whose tokens can be computed behind the state of those before only."""
+    """A World whose tokens can be computed after the state of those before only."""
 
     def __init__(self, pages: int, page_size: int, kept: int, *, weak_keys: bool = False) -> None:
         self._kept = kept

@@ -60,7 +60,7 @@ BROKEN = {
     "an endless shape": (file_of(tensor(b"w", (1 << 62, 1 << 62), 0, 0), tensors=1), "its header describes"),
     "an empty shape": (file_of(tensor(b"w", (0, 32), 0, 0), tensors=1), "does not consist of F32 blocks"),
     "half a block": (file_of(tensor(b"w", (33,), 8, 0), tensors=1), "does not consist of Q8_0 blocks"),
-    "a place behind the end": (file_of(tensor(b"w", (8,), 0, 1 << 62), tensors=1), "its header describes"),
+    "a place after the end": (file_of(tensor(b"w", (8,), 0, 1 << 62), tensors=1), "its header describes"),
     "a crooked place": (file_of(tensor(b"w", (8,), 0, 5), tensors=1), "does not begin where"),
     "two tensors in one place": (
         file_of(tensor(b"v", (8,), 0, 0), tensor(b"w", (8,), 0, 0), tensors=2) + b"\0" * 200,

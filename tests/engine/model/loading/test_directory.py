@@ -116,7 +116,7 @@ SEEN_BEFORE: dict[str, tuple[Change, str]] = {
     "an endless shape": (first_tensor(shape=[1 << 40, 1 << 40]), "does not take the bytes"),
     "an unknown type": (first_tensor(dtype="Q7"), "unknown type 'Q7'"),
     "a place before the file": (first_tensor(data_offsets=[-8, 8]), "does not take the bytes|does not begin"),
-    "a place behind the file": (first_tensor(data_offsets=[10**20, 10**20]), "does not take the bytes"),
+    "a place after the file": (first_tensor(data_offsets=[10**20, 10**20]), "does not take the bytes"),
     "weights that are a pipe": (pipe("model-1.safetensors"), "no regular file"),
     "a configuration that is a pipe": (pipe("config.json"), "no regular file"),
     "generation that is a pipe": (pipe("generation_config.json"), "no regular file"),

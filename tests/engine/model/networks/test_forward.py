@@ -112,7 +112,7 @@ def test_a_failed_step_leaves_recurrent_states_as_they_were(start: Callable[[str
 
 
 @pytest.mark.parametrize("architecture", ["falcon_h1", "baichuan_m1"])
-def test_a_pass_behind_other_tokens_than_the_state_is_of_is_no_pass(
+def test_a_pass_after_other_tokens_than_the_state_is_of_is_no_pass(
     architecture: str, start: Callable[[str], Driver]
 ) -> None:  # P16
     driver = start(architecture)

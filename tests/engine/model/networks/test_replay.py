@@ -1,4 +1,4 @@
-"""Drafts that recurrent layers take back: the state is that behind the accepted tokens."""
+"""Drafts that recurrent layers take back: the state is that after the accepted tokens."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -41,7 +41,7 @@ def alike(found: np.ndarray, expected: np.ndarray) -> bool:
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_contexts_go_on_behind_as_many_drafts_as_were_right(architecture: str) -> None:  # V3
+def test_contexts_go_on_after_as_many_drafts_as_were_right(architecture: str) -> None:  # V3
     driver = driver_of(architecture)
     kept = [5, 1, 3, 4, 3]
     plain = [driver.context() for _ in kept]
@@ -85,7 +85,7 @@ def test_accepted_drafts_are_computed_with_their_adapters(driver: Driver) -> Non
 def test_a_state_that_was_not_reached_is_not_gone_on_from(driver: Driver) -> None:
     context = driver.context()
     driver.run([Work(context, PROMPT)])
-    with pytest.raises(RuntimeError, match="no state behind 7 tokens"):
+    with pytest.raises(RuntimeError, match="no state after 7 tokens"):
         driver.take_back(context, 2)
     context.tokens += [1, 2, 3]
     with pytest.raises(RuntimeError, match="after 10 tokens needs their state, there is one of 9 tokens"):
@@ -149,7 +149,7 @@ def test_a_context_that_rests_keeps_no_state_of_those_that_go_on(driver: Driver,
 
 
 @pytest.mark.parametrize("architecture", ["lfm2", "qwen3_next", "falcon_h1"])
-def test_the_state_behind_a_long_prompt_keeps_none_of_its_activations(architecture: str) -> None:
+def test_the_state_after_a_long_prompt_keeps_none_of_its_activations(architecture: str) -> None:
     driver = driver_of(architecture)
     context = driver.context()
     driver.run([Work(context, [5 + place % 80 for place in range(400)])])

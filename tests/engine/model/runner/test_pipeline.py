@@ -35,7 +35,7 @@ TABLES = [[0, 1, 2, 3], [9, 4, 7, 12]]
 
 
 class Wanting:
-    """So many steps of so many rows; `stuck` when a grammar cannot tell what comes behind the last of them."""
+    """So many steps of so many rows; `stuck` when a grammar cannot tell what comes after the last of them."""
 
     def __init__(self, rows: int, steps: int, *, stuck: bool = False) -> None:
         self.rows, self.left, self.stuck = rows, steps, stuck
@@ -52,7 +52,7 @@ class Wanting:
 
 @pytest.fixture(scope="module", params=[2, FEWEST_LAYERS], ids=["shallow", "deep"])
 def directory(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model, whose steps begin behind one another, or while the one before is still computed."""
+    """A model, whose steps begin after one another, or while the one before is still computed."""
     return write_tiny_model(tmp_path_factory.mktemp("model"), "llama", num_hidden_layers=request.param)
 
 
@@ -65,7 +65,7 @@ def model(directory: Path, monkeypatch: pytest.MonkeyPatch) -> LoadedModel:
 
 
 def entry(context: int, tokens: Sequence[int], held: int, further: int = 0, sampler: Sampler = GREEDY) -> BatchEntry:
-    """`tokens` behind `held` slots of a context, and one draw."""
+    """`tokens` after `held` slots of a context, and one draw."""
     slots = [TABLES[context][slot // 16] * 16 + slot % 16 for slot in range(held, held + len(tokens) + further)]
     return BatchEntry(
         context=context,
@@ -110,7 +110,7 @@ def one_by_one(model: LoadedModel, entries: Sequence[BatchEntry], steps: int) ->
 
 
 def followed(before: BatchEntry, tokens: Sequence[int]) -> BatchEntry:
-    """`tokens` behind another entry, with the same draw."""
+    """`tokens` after another entry, with the same draw."""
     sampler = before.reads[0].read
     assert isinstance(sampler, Sampler)
     return entry(before.context, tokens, before.kv_length, sampler=sampler)
@@ -120,7 +120,7 @@ def prompts(further: int = 0) -> list[BatchEntry]:
     return [entry(0, range(5, 25), 0, further), entry(1, range(40, 53), 0, further)]
 
 
-def behind(drawn: Sequence[Sequence[int]], further: int = 0) -> list[BatchEntry]:
+def after(drawn: Sequence[Sequence[int]], further: int = 0) -> list[BatchEntry]:
     """The prompts' next step when all of `drawn` but the last token is in KV."""
     pairs = zip(prompts(), drawn, strict=True)
     return [entry(each.context, tokens[-1:], each.kv_length + len(tokens) - 1, further) for each, tokens in pairs]
@@ -141,8 +141,8 @@ def test_a_step_that_was_built_and_is_not_wanted_leaves_no_trace(model: LoadedMo
     before = addresses(model.pool.arrays())
     drawn = go_on(model, prompts(further=30), 5, stuck=stuck)
     assert addresses(model.pool.arrays()) == before
-    drawn = joined(drawn, go_on(model, behind(drawn, further=20), 7))
-    assert joined(drawn, one_by_one(model, behind(drawn), 8)) == expected
+    drawn = joined(drawn, go_on(model, after(drawn, further=20), 7))
+    assert joined(drawn, one_by_one(model, after(drawn), 8)) == expected
 
 
 def test_a_token_that_is_drawn_again_takes_along_what_was_begun_on_another(
@@ -183,7 +183,7 @@ def test_steps_at_once_leave_the_pool_where_it_is(model: LoadedModel) -> None:
         assert addresses(model.pool.arrays()) == before
 
 
-def test_a_step_behind_one_that_was_not_wanted_writes_the_pool_in_place(model: LoadedModel) -> None:
+def test_a_step_after_one_that_was_not_wanted_writes_the_pool_in_place(model: LoadedModel) -> None:
     before = addresses(model.pool.arrays())
     ((*_, last),) = go_on(model, [entry(0, range(5, 25), 0, 30)], 5)
     one_by_one(model, [entry(0, [last], 24)], 1)
@@ -215,7 +215,7 @@ def test_a_next_step_that_cannot_be_built_is_no_failure_of_this_one(
     assert go_on(model, prompts(further=30), 3) == expected
 
 
-def test_a_step_that_fails_takes_the_one_behind_it_along(
+def test_a_step_that_fails_takes_the_one_after_it_along(
     model: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # E4
     expected = one_by_one(model, prompts(), 3)

@@ -21,7 +21,7 @@ def state() -> HostState:
     ]
 
 
-def test_a_state_comes_back_bit_for_bit_although_more_lies_behind_it() -> None:
+def test_a_state_comes_back_bit_for_bit_although_more_lies_after_it() -> None:
     found = unpacked_state(NAME, packed_state(NAME, state()) + b"rest of a page")
     assert found is not None
     for layer, expected in zip(found, state(), strict=True):

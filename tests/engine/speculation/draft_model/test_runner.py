@@ -80,7 +80,7 @@ async def test_what_was_missed_is_caught_up_on(knowing: Running) -> None:
     forget(knowing, -1, -2)
 
 
-async def test_wrong_guesses_leave_nothing_behind(knowing: Running) -> None:
+async def test_wrong_guesses_leave_nothing_after(knowing: Running) -> None:
     text, desk = knowing.prompt(30, 3), desk_of(knowing)
     first = await on_loop(knowing, desk.guess(wish(-1, text, 29)))
     other = [*text, first.tokens[0], first.tokens[1] ^ 1]

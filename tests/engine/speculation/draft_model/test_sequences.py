@@ -126,7 +126,7 @@ TestMachine = Machine.TestCase
 
 
 class States:
-    """Knows the states behind some numbers of tokens."""
+    """Knows the states after some numbers of tokens."""
 
     def __init__(self, *ends: int) -> None:
         self.ends, self.at = ends, 0
@@ -141,7 +141,7 @@ class States:
         self.at = 0
 
 
-def test_where_states_are_needed_reading_goes_on_behind_one_that_is_known() -> None:
+def test_where_states_are_needed_reading_goes_on_after_one_that_is_known() -> None:
     states, text = States(70, 77), list(range(80))
     sequences = DraftSequences(64, SIZE, states)
     assert read_all(sequences, 1, text, 79) == text

@@ -12,7 +12,7 @@ TEXTS = {4: [1, 2, 3, 4, 5, 0, 1, 2, 3, 4], 3: [1, 2, 3, 4, 5, 0, 2, 3, 4], 2: [
 
 
 class Reader:
-    """A drafter that is shown text after text, each behind more than the one before."""
+    """A drafter that is shown text after text, each longer than the one before."""
 
     def __init__(self) -> None:
         self.drafter = NgramDrafter()

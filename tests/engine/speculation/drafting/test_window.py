@@ -8,7 +8,7 @@ from pie_mlx.engine.speculation.drafting import DraftTree, Window, chain, checke
 from pie_mlx.errors import SpeculationError
 
 FORK = DraftTree([5, 6, 7, 8, 9], [-1, 0, -1, 2, 3])
-"""5 6 and 7 8 9, both behind the last input."""
+"""5 6 and 7 8 9, both after the last input."""
 
 
 def judged(tree: DraftTree, drawn: list[int], stops: frozenset[int] = frozenset(), *, wanted: bool = True) -> Window:
@@ -88,10 +88,10 @@ def test_what_is_verified_was_drawn_in_order(data: st.DataObject) -> None:  # V2
     tokens = data.draw(st.lists(st.integers(0, 2), min_size=count, max_size=count))
     drawn = data.draw(st.lists(st.integers(0, 2), min_size=count + 1, max_size=count + 1))
     path = DraftTree(tokens, parents).verified(drawn)
-    behind = -1
+    after = -1
     for place in path:
-        assert parents[place] == behind
-        assert tokens[place] == drawn[behind + 1]
-        behind = place
-    children = [place for place in range(count) if parents[place] == behind]
-    assert all(tokens[place] != drawn[behind + 1] for place in children)
+        assert parents[place] == after
+        assert tokens[place] == drawn[after + 1]
+        after = place
+    children = [place for place in range(count) if parents[place] == after]
+    assert all(tokens[place] != drawn[after + 1] for place in children)

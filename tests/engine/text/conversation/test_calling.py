@@ -158,7 +158,7 @@ def test_a_generated_call_without_a_result_ends_as_the_template_ends_it(make_tok
     assert spoken(chat, *turns, Turn("user", "Where?")) == chat.template.render(answered)
 
 
-def test_a_template_that_refuses_a_question_behind_a_call_has_it_end_as_a_reply(make_tokenizer: Factory) -> None:  # D1
+def test_a_template_that_refuses_a_question_after_a_call_has_it_end_as_a_reply(make_tokenizer: Factory) -> None:  # D1
     asks = "messages[2:] and messages[1].tool_calls and messages[2].role == 'user'"
     refusing = f"{{%- if {asks} %}}{{{{ raise_exception('no') }}}}{{% endif %}}"
     tokenizer = make_tokenizer(refusing + tool_templates.HARMONY, chat_templates.HARMONY_SPECIAL, eos_token="<|call|>")

@@ -1,4 +1,4 @@
-"""A compiler over the small byte-level tokenizer, with ids of padding behind the tokenizer's own."""
+"""A compiler over the small byte-level tokenizer, with ids of padding after the tokenizer's own."""
 
 import pytest
 

@@ -20,7 +20,7 @@ def notation(request: pytest.FixtureRequest) -> str:
 
 
 def walked(language: Language, grammar: str, *texts: str) -> list[Matcher]:
-    """A matcher of one grammar behind each text."""
+    """A matcher of one grammar after each text."""
     matchers = [language.compile("ebnf", grammar) for _ in texts]
     for matcher, text in zip(matchers, texts, strict=True):
         matcher.accept(language.tokenizer.encode(text))
@@ -68,10 +68,10 @@ def test_a_matcher_at_its_end_awaits_nothing(language: Language, notation: str) 
 
 
 def test_a_mask_that_is_known_goes_with_the_next_token(language: Language, notation: str) -> None:
-    matcher, behind = walked(language, SOURCES[notation], "a", "ab")
+    matcher, after = walked(language, SOURCES[notation], "a", "ab")
     compute_masks([matcher])
     matcher.accept(language.tokenizer.encode("b"))
-    assert language.allowed(matcher) == language.allowed(behind)
+    assert language.allowed(matcher) == language.allowed(after)
 
 
 def test_the_first_mask_is_known_from_compiling(language: Language, notation: str) -> None:

@@ -1,4 +1,4 @@
-"""Grammars that begin behind a thought."""
+"""Grammars that begin after a thought."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ def inner(request: pytest.FixtureRequest, language: Language) -> Matcher:
     return language.compile("ebnf", SOURCES[request.param])
 
 
-def behind(language: Language, inner: Matcher, closing: str = "</think>") -> Matcher:
+def after(language: Language, inner: Matcher, closing: str = "</think>") -> Matcher:
     return language.grammars.thoughts.before(inner, closing)
 
 
@@ -38,7 +38,7 @@ def closed(language: Language) -> list[int]:
 
 
 def test_a_thought_is_free_but_for_stops_and_padding(language: Language, inner: Matcher) -> None:  # G13
-    matcher = behind(language, inner)
+    matcher = after(language, inner)
     free = set(language.tokenizer.bytes_by_id.tokens) - {language.stop, language.other_stop}
     assert language.allowed(matcher) == free
     matcher.accept(ids(language, "Well, b"))
@@ -50,7 +50,7 @@ def test_a_thought_is_free_but_for_stops_and_padding(language: Language, inner: 
 
 @pytest.mark.parametrize("spelled", ["</think>", "/END", "D"])
 def test_the_grammar_begins_where_the_closing_ends(language: Language, inner: Matcher, spelled: str) -> None:  # G13
-    matcher = behind(language, inner, spelled)
+    matcher = after(language, inner, spelled)
     first = language.allowed(inner)
     matcher.accept(ids(language, "b ") + (closed(language) if spelled == "</think>" else ids(language, spelled)))
     assert language.allowed(matcher) == first
@@ -62,7 +62,7 @@ def test_the_grammar_begins_where_the_closing_ends(language: Language, inner: Ma
 def test_what_a_thought_and_a_text_hold_together_is_taken_up_to_the_first_forbidden_token(
     language: Language, inner: Matcher
 ) -> None:  # V7
-    matcher = behind(language, inner)
+    matcher = after(language, inner)
     tokens = ids(language, "ab") + closed(language) + ids(language, "abc")
     assert matcher.try_accept(tokens) == 5
     assert matcher.is_complete
@@ -70,11 +70,11 @@ def test_what_a_thought_and_a_text_hold_together_is_taken_up_to_the_first_forbid
 
 @pytest.mark.parametrize("count", range(1, 7))
 def test_tokens_are_taken_back_over_the_closing(language: Language, inner: Matcher, count: int) -> None:  # V7
-    matcher = behind(language, inner)
+    matcher = after(language, inner)
     tokens = [*ids(language, "ab"), *closed(language), *ids(language, "ab"), language.stop]
     matcher.accept(tokens)
     matcher.rollback(count)
-    same = behind(language, inner)
+    same = after(language, inner)
     same.accept(tokens[:-count])
     assert language.allowed(matcher) == language.allowed(same)
     matcher.accept(tokens[-count:])
@@ -82,7 +82,7 @@ def test_tokens_are_taken_back_over_the_closing(language: Language, inner: Match
 
 
 def test_a_copy_thinks_by_itself(language: Language, inner: Matcher) -> None:
-    matcher = behind(language, inner)
+    matcher = after(language, inner)
     matcher.accept(ids(language, "a"))
     twin = matcher.fork()
     twin.accept([*closed(language), *ids(language, "ab")])

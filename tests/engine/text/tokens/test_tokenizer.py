@@ -29,7 +29,7 @@ def test_a_long_text_is_encoded_as_a_short_one(make_tokenizer: Factory) -> None:
 
 
 @pytest.mark.parametrize("text", TEXTS[:4])
-def test_bytes_of_sentencepiece_tokens_spell_the_text_behind_a_space(make_sentencepiece: Factory, text: str) -> None:
+def test_bytes_of_sentencepiece_tokens_spell_the_text_after_a_space(make_sentencepiece: Factory, text: str) -> None:
     tokenizer = make_sentencepiece()
     tokens = tokenizer.encode(text)
     assert b"".join(tokenizer.bytes_by_id.tokens[token] for token in tokens).decode() == f" {text}"

@@ -15,7 +15,7 @@ from pie_mlx.engine.text.grammar.gbnf.nodes import (
 
 
 class Facts:
-    """`regular` are the rules that never come back to themselves, each behind all that it names."""
+    """`regular` are the rules that never come back to themselves, each after all that it names."""
 
     def __init__(self, rules: Mapping[str, Node]) -> None:
         self.rules = rules

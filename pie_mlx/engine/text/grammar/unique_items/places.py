@@ -32,7 +32,7 @@ class Places:
         return self._known.setdefault(frozenset(found), Place(self, list(found.values())))
 
     def _parts(self, schema: Any, seen: dict[int, Schema], *, branches: bool = True) -> Iterator[Schema]:
-        """A schema, and those in it and behind references that judge the same value."""
+        """A schema, and those in it and after references that judge the same value."""
         if not isinstance(schema, dict) or id(schema) in seen:  # pyright: ignore[reportUnknownArgumentType]
             return
         fields = cast("Schema", schema)

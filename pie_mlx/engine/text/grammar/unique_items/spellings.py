@@ -14,7 +14,7 @@ _BLANKS = b" \t\n\r"
 
 
 class TokenSpellings:
-    """`usual`: all tokens but those that hold a separator and a whole item behind it, which shorter ones spell as well.
+    """`usual`: all tokens but those that hold a separator and a whole item after it, which shorter ones spell as well.
     `unquoted`: those that begin with no string. `ends`: those that end a string and more."""
 
     def __init__(self, tokens: Mapping[int, bytes], vocabulary_size: int) -> None:
@@ -23,7 +23,7 @@ class TokenSpellings:
         self.longest = max(len(text) for text, _ in known)
         self._ordered = known
         blank = ((text.lstrip(_BLANKS), token) for text, token in known if text[0] in _BLANKS)
-        self._behind_blanks = sorted(pair for pair in blank if pair[0])
+        self._after_blanks = sorted(pair for pair in blank if pair[0])
 
         def mask(pattern: re.Pattern[bytes]) -> PackedMask:
             return pack_tokens([token for text, token in known if pattern.search(text)], vocabulary_size)
@@ -32,19 +32,19 @@ class TokenSpellings:
         self.unquoted = ~mask(re.compile(rb'\A\s*"'))
         self.ends = mask(_END_OF_STRING)
 
-    def beginning_with(self, text: bytes, *, behind_blanks: bool) -> list[int]:
+    def beginning_with(self, text: bytes, *, after_blanks: bool) -> list[int]:
         """Tokens that begin with a text, or with blanks and the text."""
         if len(text) > self.longest:
             return []
         found = _from(self._ordered, text)
-        return found + _from(self._behind_blanks, text) if behind_blanks else found
+        return found + _from(self._after_blanks, text) if after_blanks else found
 
-    def beginnings_of(self, text: bytes, *, behind_blanks: bool) -> list[int]:
+    def beginnings_of(self, text: bytes, *, after_blanks: bool) -> list[int]:
         """Tokens that are the beginning of a text, or blanks and that."""
         found: list[int] = []
         for end in range(1, min(len(text), self.longest) + 1):
             found += _exactly(self._ordered, text[:end])
-            found += _exactly(self._behind_blanks, text[:end]) if behind_blanks else []
+            found += _exactly(self._after_blanks, text[:end]) if after_blanks else []
         return found
 
 

@@ -99,7 +99,7 @@ class UniqueItemsWalk(Walk):
             return []
         starts = not written.begun(level)
         rests = (rest for rest in written.rests(level) if not starts or rest[:1] in b'"tfn')
-        return [token for rest in rests for token in self._spellings.beginning_with(rest, behind_blanks=starts)]
+        return [token for rest in rests for token in self._spellings.beginning_with(rest, after_blanks=starts)]
 
     def _tried(self, mask: PackedMask, written: Written) -> Iterable[int]:
         """The other tokens that may repeat an item, or begin one again."""
@@ -110,9 +110,9 @@ class UniqueItemsWalk(Walk):
         found = set(tokens_of(mask & (spelled.ends if in_string else spelled.ends | spelled.unquoted)))
         for level in filter(_may_run_out, written.unique_levels):
             for rest in written.rests(level):
-                found.update(spelled.beginnings_of(rest, behind_blanks=not in_string))
+                found.update(spelled.beginnings_of(rest, after_blanks=not in_string))
                 if string := _STRING_IN.match(rest) if in_string else _STRING.match(rest):
-                    found.update(spelled.beginning_with(string[0], behind_blanks=not in_string))
+                    found.update(spelled.beginning_with(string[0], after_blanks=not in_string))
         return (token for token in found if mask[token >> 5] >> (token & 31) & 1)
 
     def _after(self, written: Written, token: int) -> Written | None:
