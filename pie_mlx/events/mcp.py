@@ -24,13 +24,17 @@ class McpServerStopped(Event, frozen=True):
 
 
 class McpCalled(Event, frozen=True):
-    """A program called a server and got its answer or the `error`."""
+    """A program called a server and got its answer or the `error`, which may be what a tool says of its failure.
+
+    `tool` is the name of the tool that was called, if one was.
+    """
 
     process: str
     server: str
     method: str
     duration_seconds: float
     error: str = ""
+    tool: str = ""
 
 
 class McpTool(msgspec.Struct, frozen=True):

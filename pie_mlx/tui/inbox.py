@@ -22,6 +22,8 @@ class Inbox:
         self.changed = False
         self.connection = Link("connecting")
         self.known = NO_FACTS
+        self.answered_seconds = 0.0
+        """When the engine last answered: with facts, or with events."""
         self.seen: deque[Record] = deque(maxlen=MOST_SEEN)
         self._state = INITIAL
         self._waiting: list[Record] = []
@@ -30,6 +32,8 @@ class Inbox:
     def extend(self, records: Iterable[Record]) -> None:
         before = len(self._waiting)
         self._waiting.extend(records)
+        if len(self._waiting) > before:
+            self.answered_seconds = max(self.answered_seconds, self._waiting[-1].seconds)
         self.seen.extend(self._waiting[before:])
         self.changed = True
         if len(self._waiting) > MOST_WAITING:
@@ -39,6 +43,7 @@ class Inbox:
         self._waiting = []
         self.seen.clear()
         self._state, self._seconds = state, state.seconds
+        self.answered_seconds = max(self.answered_seconds, state.seconds)
         self.changed = True
 
     def advance(self, seconds: float) -> None:
@@ -56,6 +61,7 @@ class Inbox:
 
     def facts(self, facts: Facts) -> None:
         self.known = facts
+        self.answered_seconds = max(self.answered_seconds, self._seconds)
         self.changed = True
 
     def state(self) -> MonitorState:

@@ -11,9 +11,13 @@ from pie_mlx.tui.controller import Controller
 from pie_mlx.tui.dialogs import ConfirmScreen, PromptScreen
 from pie_mlx.tui.inbox import Inbox
 from pie_mlx.tui.keymap import Keymap
-from pie_mlx.tui.model.text import one_line
+from pie_mlx.tui.model import MonitorState
+from pie_mlx.tui.model.text import moment, one_line
 from pie_mlx.tui.source.base import EventSource
 from pie_mlx.tui.view import View
+
+SILENT_SECONDS = 7.0
+"""A live engine answers every two seconds, or is at work on something that stops it."""
 
 
 class Monitor(App[None]):
@@ -103,7 +107,8 @@ class Monitor(App[None]):
 
     def _current_view(self) -> View:
         state = self.inbox.state()
-        notices = [self._notice, self.inbox.connection.text]
+        as_of = self._silent_since(state)
+        notices = [f"as of {as_of}" if as_of else "", self._notice, self.inbox.connection.text]
         if state.unknown:
             notices.append(f"{state.unknown} events of kinds this version does not know")
         if state.lost:
@@ -117,4 +122,11 @@ class Monitor(App[None]):
             paused=self._paused,
             refusal=self.controller.refusal,
             notice=one_line("; ".join(notice for notice in notices if notice)),
+            as_of=as_of,
         )
+
+    def _silent_since(self, state: MonitorState) -> str:
+        """The time of day at which the engine last answered, if it does not answer; empty otherwise."""
+        link, answered = self.inbox.connection.state, self.inbox.answered_seconds
+        is_silent = link == "reconnecting" or (link == "live" and state.seconds - answered > SILENT_SECONDS)
+        return moment(answered, state.started_seconds) if is_silent and answered else ""

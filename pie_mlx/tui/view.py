@@ -12,7 +12,10 @@ from pie_mlx.tui.source.playback import Playback
 
 @dataclass(frozen=True)
 class View:
-    """`subject` names the source, `refusal` says why commands are refused, if they are; `notice` is a problem."""
+    """`subject` names the source, `refusal` says why commands are refused, if they are; `notice` is a problem.
+
+    `as_of` is when the engine last answered, as a time of day, if it no longer does; empty otherwise.
+    """
 
     state: MonitorState
     link: Link
@@ -22,11 +25,12 @@ class View:
     paused: bool
     refusal: str
     notice: str
+    as_of: str = ""
 
     @cached_property
     def programs(self) -> list[ProgramRow]:
         """Living programs, those with most pages first, then ended ones."""
-        return busiest(program_rows(self.state))
+        return busiest(program_rows(self.state, self.facts.waits))
 
     @property
     def no_programs(self) -> str:

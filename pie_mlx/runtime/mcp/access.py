@@ -12,6 +12,7 @@ from pie_mlx.runtime.execution.loops import on_loop
 from pie_mlx.runtime.mcp.error import NO_ANSWER, mcp_error, not_registered
 from pie_mlx.runtime.mcp.listing import LIST_TOOLS, tools_listed
 from pie_mlx.runtime.mcp.servers import McpServers
+from pie_mlx.runtime.mcp.tool_call import called_tool, tool_error
 
 
 class McpRelay(Protocol):
@@ -46,14 +47,15 @@ class McpAccess:
 
     async def request(self, server: str, method: str, params: str) -> str:
         began_seconds = self.clock()
-        error = ""
+        tool, error = called_tool(method, params), ""
         try:
             result = await on_loop(self.loop, self._request(server, method, params))
+            error = tool_error(result) if tool else ""
         except McpError as raised:
             error = raised.message
             raise
         finally:
-            self.emit(McpCalled(self.process, server, method, self.clock() - began_seconds, error))
+            self.emit(McpCalled(self.process, server, method, self.clock() - began_seconds, error, tool))
         if method == LIST_TOOLS and (listed := tools_listed(self.process, server, params, result)):
             self.emit(listed)
         return result

@@ -14,6 +14,7 @@ from pie_mlx.runtime.mcp.error import NO_ANSWER, mcp_error, not_registered
 from pie_mlx.runtime.mcp.listing import LIST_TOOLS, tools_listed, with_listed
 from pie_mlx.runtime.mcp.server import McpServer, McpServerState
 from pie_mlx.runtime.mcp.stderr_tail import StderrTail
+from pie_mlx.runtime.mcp.tool_call import called_tool, tool_error
 
 if TYPE_CHECKING:
     from pie_mlx.runtime.mcp.connection import Connection
@@ -48,6 +49,9 @@ class SharedServer:
             self._failures += 1
             self._last_error = error.message
             raise
+        if called_tool(method, params) and (error := tool_error(result)):
+            self._failures += 1
+            self._last_error = error
         if method == LIST_TOOLS and (listed := tools_listed("", self._server.name, params, result)):
             self._tools = with_listed(self._tools, listed)
         return result

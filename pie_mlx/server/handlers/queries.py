@@ -131,6 +131,9 @@ async def engine_info(connection: Connection, options: NoOptions) -> dict[str, o
         },
         "started_at": service.started_at,
         "authentication": settings.authentication,
+        "mcp_servers": [
+            {"name": server.name, "transport": server.transport} for server in service.engine.mcp_servers()
+        ],
     }
 
 

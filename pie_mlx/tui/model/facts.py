@@ -1,5 +1,7 @@
 """Facts that no event carries, requested from a server at intervals. Sources without a server have none."""
 
+from collections.abc import Mapping
+
 import msgspec
 
 
@@ -33,11 +35,20 @@ class InstalledProgram(msgspec.Struct, frozen=True):
     answers_requests: bool = False
 
 
+class ConfiguredServer(msgspec.Struct, frozen=True):
+    """An MCP server of the engine's configuration."""
+
+    name: str
+    transport: str = ""
+
+
 class Facts(msgspec.Struct, frozen=True):
-    """None if the source cannot know."""
+    """None if the source cannot know. `waits` says what running programs wait for, by their ids."""
 
     connections: tuple[Connection, ...] | None = None
     programs: tuple[InstalledProgram, ...] | None = None
+    waits: Mapping[str, str] = {}
+    mcp_servers: tuple[ConfiguredServer, ...] = ()
 
 
 NO_FACTS = Facts()

@@ -52,19 +52,22 @@ def after_mcp(servers: McpServers, event: McpEvent) -> dict[str, McpState]:
 
 
 def _called(server: McpState, event: McpCalled) -> McpState:
-    others = [method for method in server.methods if method != event.method]
+    called = f"{event.method} {event.tool}".rstrip()
+    others = [method for method in server.methods if method != called]
     return msgspec.structs.replace(
         server,
         calls=server.calls + 1,
         errors=server.errors + bool(event.error),
         duration_seconds=event.duration_seconds,
-        methods=(event.method, *others)[:METHODS],
+        methods=(called, *others)[:METHODS],
         last_error=event.error or server.last_error,
     )
 
 
 def mcp_servers(servers: McpServers, facts: Facts) -> list[McpState]:
-    """The servers of the events, and those that clients have registered and no program has called yet."""
+    """The servers of the events, and those that are configured or that clients have registered and that no program
+    has called yet."""
     announced = {name: connection.username for connection in facts.connections or () for name in connection.mcp_servers}
-    uncalled = [McpState(name, f"of {user}") for name, user in announced.items() if name not in servers]
-    return [*servers.values(), *uncalled]
+    uncalled = [McpState(name, f"of {user}") for name, user in announced.items()]
+    configured = [McpState(server.name, server.transport, "unused") for server in facts.mcp_servers]
+    return [*servers.values(), *(row for row in (*configured, *uncalled) if row.name not in servers)]

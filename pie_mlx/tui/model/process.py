@@ -1,5 +1,6 @@
 """A launch of a program, and its output."""
 
+import re
 from typing import Literal
 
 import msgspec
@@ -10,6 +11,10 @@ from pie_mlx.tui.model.text import shortened
 
 Outcome = Literal["", "returned", "failed", "killed"]
 Stream = Literal["message", "stdout", "stderr", "file", "sent"]
+
+REQUESTS = "openai"
+"""The program that answers requests; its input names the path."""
+_PATH = re.compile(r'\{"path": "([^"]+)"')
 
 KILLED = frozenset({CANCELLED, "Signal"})
 """Errors of programs that were ended from outside."""
@@ -57,6 +62,12 @@ class ProcessState(msgspec.Struct, frozen=True):
     @property
     def lives(self) -> bool:
         return not self.outcome
+
+    @property
+    def endpoint(self) -> str:
+        """The path of the request that it answers; empty for other programs."""
+        found = _PATH.match(self.input) if self.program.partition("@")[0] == REQUESTS else None
+        return found[1] if found else ""
 
 
 def ending(error_type: str, text: str) -> tuple[Outcome, str]:

@@ -72,6 +72,11 @@ class AccountState(msgspec.Struct, frozen=True):
     balances: tuple[float, ...] = ()
 
 
+def computes(seconds: float, ticked_seconds: float, tick_seconds: float) -> bool:
+    """Whether at `seconds` the latest tick, which ended at `ticked_seconds`, is recent for its duration."""
+    return seconds - ticked_seconds < IDLE_SECONDS + 2 * tick_seconds
+
+
 class MonitorState(msgspec.Struct, frozen=True):
     """The state after `events` events at `seconds`. The mappings are never changed in place.
 
@@ -116,8 +121,8 @@ class MonitorState(msgspec.Struct, frozen=True):
 
     @property
     def computes(self) -> bool:
-        """Whether a batch completed recently, measured by the duration of the latest one."""
-        return self.seconds - self.ticked_seconds < IDLE_SECONDS + 2 * self.tick_seconds
+        """Whether a batch completed recently."""
+        return computes(self.seconds, self.ticked_seconds, self.tick_seconds)
 
     @property
     def tokens_per_second(self) -> float:

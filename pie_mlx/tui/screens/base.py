@@ -83,7 +83,8 @@ class MonitorScreen(Screen[None]):
         self.call_after_refresh(self.show, self.monitor.view)
 
     def show(self, view: View) -> None:
-        """Draw a view."""
+        """Draw a view; dimmed if the engine no longer answers."""
+        self.set_class(bool(view.as_of), "-stale")
         self._status_bar.show(_heading(view))
         self._key_bar.show(self.monitor.key_labels(self.NAME))
         if view.playback is not None:

@@ -1,7 +1,7 @@
 """The columns of tables of programs."""
 
 from pie_mlx.tui.model.text import age, credits, rate
-from pie_mlx.tui.model.views.program_row import ORDER, ProgramRow
+from pie_mlx.tui.model.views.program_row import LIVING, ORDER, ProgramRow
 from pie_mlx.tui.widgets.canvas import Piece
 from pie_mlx.tui.widgets.palette import STATUS_TONES
 from pie_mlx.tui.widgets.table import Column
@@ -15,7 +15,6 @@ MARKS = {
     "failed": "✗",
     "killed": "■",
 }
-LIVING = ORDER[:4]
 
 Programs = Column[ProgramRow]
 
@@ -35,6 +34,9 @@ def mark(row: ProgramRow) -> Piece:
 
 
 def program(row: ProgramRow) -> list[Piece]:
+    """The endpoint of a request says more than the program that answers it."""
+    if row.endpoint:
+        return [Piece(row.endpoint, tone_of(row, "bright"))]
     name, _, version = row.program.partition("@")
     return [Piece(name, tone_of(row, "bright")), Piece(f"@{version}" if version else "", "muted")]
 

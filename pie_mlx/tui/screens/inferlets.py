@@ -2,9 +2,9 @@
 
 from typing import ClassVar
 
-from pie_mlx.tui.model.views.program_row import ProgramRow
+from pie_mlx.tui.model.views.program_row import LIVING, ProgramRow
 from pie_mlx.tui.screens.base import place_bindings
-from pie_mlx.tui.screens.columns import INFERLETS, LIVING
+from pie_mlx.tui.screens.columns import INFERLETS
 from pie_mlx.tui.screens.filtered import FilteredScreen
 from pie_mlx.tui.view import View
 from pie_mlx.tui.widgets.table import Table

@@ -16,7 +16,7 @@ from pie_mlx.tui.widgets.canvas import Piece
 from pie_mlx.tui.widgets.table import Column, Table
 from pie_mlx.tui.widgets.transcript import Transcript
 
-TONES = {"ready": "good", "stopped": "bad", "client": "main"}
+TONES = {"ready": "good", "stopped": "bad", "client": "main", "unused": "muted"}
 
 Servers = Column[McpState]
 SERVERS = (

@@ -1,6 +1,7 @@
 """The overview of the engine on one screen."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 from textual.containers import Container
@@ -9,12 +10,14 @@ from textual.widget import Widget
 from pie_mlx.events import PageUsage
 from pie_mlx.tui.model import MonitorState
 from pie_mlx.tui.model.text import count, credits, duration, rate
-from pie_mlx.tui.model.views.program_row import ProgramRow
+from pie_mlx.tui.model.views.program_groups import grouped, is_group
+from pie_mlx.tui.model.views.program_row import LIVING, ProgramRow
 from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
-from pie_mlx.tui.screens.columns import OVERVIEW
+from pie_mlx.tui.screens.columns import MARKS, OVERVIEW
 from pie_mlx.tui.view import View
 from pie_mlx.tui.widgets.canvas import Piece
 from pie_mlx.tui.widgets.chart import Chart
+from pie_mlx.tui.widgets.palette import STATUS_TONES
 from pie_mlx.tui.widgets.share_bar import Share, ShareBar
 from pie_mlx.tui.widgets.stats import Stat, StatRow
 from pie_mlx.tui.widgets.table import Table
@@ -62,18 +65,24 @@ class OverviewScreen(MonitorScreen):
         self.latency.show([sample.latency_seconds for sample in history])
         self.pool.show(page_shares(state.pages))
         self.top.empty = view.no_programs
-        self.top.show(view.programs[:TOP_PROGRAMS])
+        self.top.show(grouped(view.programs)[:TOP_PROGRAMS])
         self.top.name_border(subtitle=f"{len(view.programs)}, most pages first")
 
     def selected_process(self) -> str:
-        return self.top.selected
+        return "" if is_group(self.top.selected) else self.top.selected
+
+    def action_open(self) -> None:
+        """Open a program; of a row that stands for several, the list of all."""
+        if is_group(self.top.selected):
+            self.monitor.show_tab("inferlets")
+        else:
+            super().action_open()
 
 
 def figures(view: View) -> tuple[Stat, ...]:
     """The six figures at the top."""
     state = view.state
-    counts = {status: sum(row.status == status for row in view.programs) for status in ("running", "waiting")}
-    suspended = sum(row.status == "suspended" for row in view.programs)
+    counts = Counter(row.status for row in view.programs)
     batch = (state.batch_contexts, state.batch_tokens) if state.computes else (0, 0)
     living = sum(process.lives for process in state.processes.values())
     return (
@@ -86,10 +95,17 @@ def figures(view: View) -> tuple[Stat, ...]:
         ),
         Stat("pages", f"{state.pages.used}", f"of {state.pages.total}", "main", _muted(_used(state))),
         Stat("price", credits(state.price), "cr", "warn", _muted(_pressure(state))),
-        Stat("programs", f"{living}", "alive", "bright", _counts(counts["running"], counts["waiting"], suspended)),
+        Stat("programs", f"{living}", "alive", "bright", _counts(counts)),
         Stat("batch", f"{batch[0]}", "contexts", "owner4", _muted(f"{batch[1]} tokens")),
-        Stat("pass", duration(state.latency_seconds), "", "accent", _muted(f"tick {duration(state.tick_seconds)}")),
+        _pass(state),
     )
+
+
+def _pass(state: MonitorState) -> Stat:
+    """A pass is one answer to a program; a tick, of which it may take several, one round of the engine."""
+    if not state.computes:
+        return Stat("pass", "·", "", "accent", _muted("idle"))
+    return Stat("pass", duration(state.latency_seconds), "", "accent", _muted(f"tick {duration(state.tick_seconds)}"))
 
 
 def _muted(text: str) -> tuple[Piece, ...]:
@@ -104,9 +120,9 @@ def _pressure(state: MonitorState) -> str:
     return "contested" if state.price else "all bids fit"
 
 
-def _counts(running: int, waiting: int, suspended: int) -> tuple[Piece, ...]:
-    return (
-        Piece(f"●{running} ", "good"),
-        Piece(f"◐{waiting} ", "warn" if waiting else "muted"),
-        Piece(f"◌{suspended}", "accent" if suspended else "muted"),
+def _counts(counts: Mapping[str, int]) -> tuple[Piece, ...]:
+    """How many living programs are in each state."""
+    return tuple(
+        Piece(f"{MARKS[status]}{counts.get(status, 0)} ", STATUS_TONES[status] if counts.get(status) else "muted")
+        for status in LIVING
     )

@@ -1,11 +1,13 @@
-"""Facts requested from a server: connections, and programs with their parameters."""
+"""Facts requested from a server: connections, programs with their parameters, and what running programs wait for."""
 
 from typing import Any, cast
+
+import msgspec
 
 from pie_mlx.client import Client
 from pie_mlx.documents import toml_document
 from pie_mlx.errors import InvalidArgumentError
-from pie_mlx.tui.model.facts import Connection, Facts, InstalledProgram, Parameter
+from pie_mlx.tui.model.facts import ConfiguredServer, Connection, Facts, InstalledProgram, Parameter
 
 
 async def ask_facts(client: Client, known: Facts) -> Facts:
@@ -13,10 +15,18 @@ async def ask_facts(client: Client, known: Facts) -> Facts:
     try:
         sessions = (await client.query("sessions"))["sessions"]
         listed = (await client.query("programs"))["programs"]
+        running = await client.processes()
+        configured = (await client.query("engine_info")).get("mcp_servers", [])
     except InvalidArgumentError:
         return known
     programs = [await _program(client, entry, known) for entry in listed]
-    return Facts(tuple(_connection(session) for session in sessions), tuple(programs))
+    waits = {str(row["id"]): str(row["reason"]) for row in running if row.get("reason")}
+    return Facts(
+        connections=tuple(_connection(session) for session in sessions),
+        programs=tuple(programs),
+        waits=waits,
+        mcp_servers=tuple(msgspec.convert(configured, list[ConfiguredServer])),
+    )
 
 
 def _connection(session: dict[str, Any]) -> Connection:

@@ -233,12 +233,12 @@ class ScriptedEngine:
             self._call_tool(program)
 
     def _call_tool(self, program: Program) -> None:
-        server, method = self._draw.choice(TOOLS)
+        server, tool = self._draw.choice(TOOLS)
         if server not in self._listed:
             self._list_tools(program, server)
         error = "file not found" if self._draw.random() < 0.1 else ""
         took = program.role.pause * TICK_SECONDS * self._draw.uniform(0.3, 0.9)
-        self._events.append(McpCalled(program.id, server, f"tools/call {method}", took, error))
+        self._events.append(McpCalled(program.id, server, "tools/call", took, error, tool))
 
     def _list_tools(self, program: Program, server: str) -> None:
         self._listed.add(server)

@@ -35,7 +35,8 @@ class Column(Generic[Item]):
 
 
 class Table(Canvas, Generic[Item], can_focus=True):
-    """`key` identifies an item: the selection stays on it when the order changes."""
+    """`key` identifies an item: once the user has chosen one, the selection stays on it when the order changes. Until
+    then the first item is selected, so that the table stays at its top."""
 
     class Opened(Message):
         """The selected item is to be opened."""
@@ -70,6 +71,7 @@ class Table(Canvas, Generic[Item], can_focus=True):
         self.filter = ""
         self.follow = False
         self.selected = ""
+        self._chosen = False
         self._columns, self._key, self._matches = columns, key, matches
         self._items: Sequence[Item] = ()
         self._rows: list[Item] = []
@@ -109,7 +111,7 @@ class Table(Canvas, Generic[Item], can_focus=True):
 
     def select(self, key: str) -> None:
         """Select an item and scroll to it."""
-        self.selected = key
+        self.selected, self._chosen = key, True
         self.repaint()
 
     # Keys and mouse.
@@ -238,8 +240,12 @@ class Table(Canvas, Generic[Item], can_focus=True):
         elif self.reverse:
             rows.reverse()
         self._rows = rows
-        if rows and (self.follow or self._place() is None):
-            self.selected = self._key(rows[-1] if self.follow else rows[min(self._first, len(rows) - 1)])
+        if rows and self.follow:
+            self.selected = self._key(rows[-1])
+        elif rows and not self._chosen:
+            self.selected = self._key(rows[0])
+        elif rows and self._place() is None:
+            self.selected = self._key(rows[min(self._first, len(rows) - 1)])
 
     def _place(self) -> int | None:
         return next((place for place, item in enumerate(self._rows) if self._key(item) == self.selected), None)
@@ -257,7 +263,7 @@ class Table(Canvas, Generic[Item], can_focus=True):
             self._select_place(min(len(self._rows) - 1, max(0, (self._place() or 0) + steps)))
 
     def _select_place(self, place: int) -> None:
-        self.selected = self._key(self._rows[place])
+        self.selected, self._chosen = self._key(self._rows[place]), True
         self.post_message(self.Selected(self, self.selected))
         self.repaint()
 

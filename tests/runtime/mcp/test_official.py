@@ -60,6 +60,8 @@ async def test_everything_a_server_offers_can_be_used(servers: McpServers) -> No
     prompt = await ask("prompts/get", {"name": "ask", "arguments": {"city": "Rome"}})
     assert prompt["messages"][0]["content"]["text"] == "How is the weather in Rome?"
     assert (await ask("tools/call", {"name": "broken", "arguments": {}}))["isError"] is True
+    (state,) = servers.states()
+    assert (state.failures, state.last_error) == (1, "Error executing tool broken")
     with pytest.raises(McpError):
         await ask("prompts/get", {"name": "nothing"})
     (state,) = servers.states()

@@ -3,6 +3,7 @@
 `PIE_UPDATE_SCREENS=1 pytest tests/tui/screens/test_screens.py` writes them anew: look at them before committing.
 """
 
+import asyncio
 import os
 from pathlib import Path
 
@@ -11,6 +12,9 @@ import pytest
 from pie_mlx.events import ProcessLaunched, ProcessMessage
 from pie_mlx.tui.actions import TABS
 from pie_mlx.tui.model import Record
+from pie_mlx.tui.model.facts import NO_FACTS
+from pie_mlx.tui.model.text import moment
+from pie_mlx.tui.monitor import SILENT_SECONDS
 from pie_mlx.tui.source.base import Link
 from tests.tui.harness import StillDemo, monitor, press, screen_text, settled_text, shown, still_recording
 
@@ -127,3 +131,31 @@ async def test_before_anything_is_known_every_screen_says_that_there_is_nothing(
         for number in range(1, 9):
             await press(app, pilot, str(number))
         assert "CONNECTING" in screen_text(app)
+
+
+class SilentDemo(StillDemo):
+    """The demo as a live engine that stops answering."""
+
+    async def run(self, feed):
+        self.start(feed)
+        feed.link(Link("live"))
+        feed.facts(NO_FACTS)
+        self.feed = feed
+        await asyncio.Event().wait()
+
+
+async def test_an_engine_that_is_silent_or_gone_is_dimmed_and_told_as_of_when():
+    source = SilentDemo()
+    async with monitor(source) as (app, pilot):
+        answered = app.view.state.seconds
+        assert not app.screen.has_class("-stale")
+        source.feed.advance(answered + SILENT_SECONDS + 1)
+        await shown(app, pilot)
+        assert app.screen.has_class("-stale")
+        assert f"as of {moment(answered, app.view.state.started_seconds)}" in screen_text(app)
+        source.feed.facts(NO_FACTS)
+        await shown(app, pilot)
+        assert not app.screen.has_class("-stale")
+        source.feed.link(Link("reconnecting", "the connection ended"))
+        await shown(app, pilot)
+        assert app.screen.has_class("-stale")

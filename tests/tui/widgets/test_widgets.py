@@ -68,3 +68,13 @@ def test_columns_take_their_share_of_what_is_left():
     title = "".join(piece.text for piece in header)
     assert [title.index(column.title) for column in columns] == [0, 5, 16]
     assert len(title) == 37
+
+
+def test_a_table_stays_at_its_top_until_an_item_is_chosen():
+    table = Table[str](COLUMNS, str, title="Rows", id="table")
+    table.show(["one", "two"])
+    table.show(["zero", "one", "two"])
+    assert table.selected == "zero"
+    table.select("one")
+    table.show(["two", "zero", "one"])
+    assert table.selected == "one"

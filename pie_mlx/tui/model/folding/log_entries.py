@@ -76,9 +76,10 @@ def _engine_entry(event: Event) -> LogEntry | None:
             return LogEntry("info", f"MCP server {server} connected" + (f" again ({start})" if start > 1 else ""))
         case McpServerStopped(server=server, reason=reason):
             return LogEntry("error", f"MCP server {server} stopped: {_one_line(reason)}")
-        case McpCalled(process=process, server=server, method=method, error=error):
+        case McpCalled(process=process, server=server, method=method, error=error, tool=tool):
+            called = f"{method} {tool}".rstrip()
             how = f": {_one_line(error)}" if error else ""
-            return LogEntry("warning" if error else "debug", f"called {method} of MCP server {server}{how}", process)
+            return LogEntry("warning" if error else "debug", f"called {called} of MCP server {server}{how}", process)
         case AccountLeft(account=account, balance=balance):
             return LogEntry("debug", f"account {account} left with {balance:.2f} credits")
         case _:

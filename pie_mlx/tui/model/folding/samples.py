@@ -4,7 +4,7 @@ import msgspec
 
 from pie_mlx.tui.model.context import activity
 from pie_mlx.tui.model.folding.builder import StateBuilder
-from pie_mlx.tui.model.state import BALANCE_SAMPLES, HISTORY_SAMPLES, SAMPLE_SECONDS, Sample
+from pie_mlx.tui.model.state import BALANCE_SAMPLES, HISTORY_SAMPLES, SAMPLE_SECONDS, Sample, computes
 
 RATE_WEIGHT = 0.25
 RATE_FLOOR = 0.05
@@ -26,7 +26,8 @@ def sample_until(builder: StateBuilder, seconds: float) -> None:
 
 def _take_sample(builder: StateBuilder) -> None:
     activities = [activity(context, builder.seconds) for context in builder.contexts.values()]
-    latencies = sorted(builder.latencies)
+    is_busy = computes(builder.sampled_seconds, builder.ticked_seconds, builder.tick_seconds)
+    latencies = sorted(builder.latencies) if is_busy else []
     builder.history.append(
         Sample(
             tokens_per_second=builder.recent_decoded / SAMPLE_SECONDS,

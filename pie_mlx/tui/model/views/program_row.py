@@ -1,6 +1,6 @@
 """One row per program: its status, its pages and its bid."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 import msgspec
@@ -13,11 +13,13 @@ from pie_mlx.tui.model.text import one_line
 Status = Literal["running", "waiting", "suspended", "idle", "returned", "failed", "killed"]
 
 ORDER: tuple[Status, ...] = ("running", "waiting", "suspended", "idle", "returned", "failed", "killed")
+LIVING = ORDER[:4]
 
 
 class ProgramRow(msgspec.Struct, frozen=True):
     """`own` pages of the pool are held by no other program, `shared` by others too. `rate` is in tokens per second,
-    `bid` the highest of its contexts.
+    `bid` the highest of its contexts. `endpoint` is the path of a request that the program answers, such as
+    /v1/messages; empty for other programs.
 
     Ages are whole seconds, so that the row of an idle program rarely changes.
     """
@@ -35,6 +37,7 @@ class ProgramRow(msgspec.Struct, frozen=True):
     rate: float
     tokens: int
     age_seconds: float
+    endpoint: str = ""
 
     @property
     def short_id(self) -> str:
@@ -42,24 +45,30 @@ class ProgramRow(msgspec.Struct, frozen=True):
         return self.id[:8]
 
 
-def program_rows(state: MonitorState) -> list[ProgramRow]:
-    """A row for each live or remembered program, in order of launch."""
+def program_rows(state: MonitorState, waits: Mapping[str, str] = {}) -> list[ProgramRow]:
+    """A row for each live or remembered program, in order of launch. `waits` says what programs wait for outside the
+    scheduler, by their ids."""
     contexts: dict[str, list[ContextState]] = {}
     for context in state.contexts.values():
         contexts.setdefault(context.process, []).append(context)
-    return [_row(state, process, contexts.get(process.id, [])) for process in state.processes.values()]
+    return [
+        _row(state, process, contexts.get(process.id, []), waits.get(process.id, ""))
+        for process in state.processes.values()
+    ]
 
 
 def busiest(rows: Iterable[ProgramRow]) -> list[ProgramRow]:
     """Living programs, most pages first; then ended ones, latest first."""
     rows = list(rows)
-    living = [row for row in rows if row.status in ORDER[:4]]
-    ended = [row for row in rows if row.status not in ORDER[:4]]
+    living = [row for row in rows if row.status in LIVING]
+    ended = [row for row in rows if row.status not in LIVING]
     return sorted(living, key=lambda row: (-row.own - row.shared, -row.rate)) + ended[::-1]
 
 
-def _row(state: MonitorState, process: ProcessState, contexts: list[ContextState]) -> ProgramRow:
+def _row(state: MonitorState, process: ProcessState, contexts: list[ContextState], wait: str) -> ProgramRow:
     status, reason = _status(state, process, contexts)
+    if status == "idle" and wait:
+        reason = one_line(wait)
     account = state.accounts.get(process.account)
     ended = process.ended_seconds if process.outcome else state.seconds
     return ProgramRow(
@@ -76,6 +85,7 @@ def _row(state: MonitorState, process: ProcessState, contexts: list[ContextState
         rate=process.rate,
         tokens=process.tokens,
         age_seconds=float(int(max(0.0, ended - process.launched_seconds))),
+        endpoint=process.endpoint,
     )
 
 

@@ -187,8 +187,8 @@ def test_mcp_servers_are_known_by_what_happened_to_them():
     state = after(
         LAUNCHED,
         McpServerStarted("files", "stdio", 1),
-        McpCalled("p", "files", "tools/call read", 0.5),
-        McpCalled("p", "files", "tools/call read", 0.2, "no such file"),
+        McpCalled("p", "files", "tools/call", 0.5, tool="read"),
+        McpCalled("p", "files", "tools/call", 0.2, "no such file", "read"),
         McpServerStopped("files", "it ended with code 1", ("boom",)),
     )
     server = state.mcp["files"]
