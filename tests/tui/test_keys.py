@@ -153,7 +153,7 @@ async def test_a_filter_shows_what_contains_it_until_escape():
 async def test_a_filter_that_nothing_passes_says_so():
     async with monitor() as (app, pilot):
         await press(app, pilot, "2", "slash", *"zzz")
-        assert "nothing contains 'zzz'" in screen_text(app)
+        assert "nothing matches 'zzz'" in screen_text(app)
 
 
 async def test_enter_opens_a_program_and_escape_leaves_it():

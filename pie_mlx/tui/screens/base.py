@@ -198,8 +198,9 @@ def _heading(view: View) -> Heading:
         [Piece(f"{engine.model} · {engine.policy}", "muted")] if engine else [],
     ]
     link = Link("live", "paused") if view.paused else view.link
-    tone = "warn" if view.paused else LINK_TONES[view.link.state]
-    word = "PAUSED" if view.paused else link.state.upper()
+    is_silent = bool(view.as_of) and link.state == "live"
+    tone = "warn" if view.paused else "bad" if is_silent else LINK_TONES[link.state]
+    word = "PAUSED" if view.paused else "SILENT" if is_silent else link.state.upper()
     return Heading(word, tone, view.subject, [figure for figure in figures if figure], view.notice)
 
 

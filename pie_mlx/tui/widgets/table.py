@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 from textual import events
 from textual.message import Message
 
+from pie_mlx.tui.model.text_filter import text_filter
 from pie_mlx.tui.widgets.canvas import Canvas, Line, Piece, fitted, width_of
 
 Item = TypeVar("Item")
@@ -95,7 +96,7 @@ class Table(Canvas, Generic[Item], can_focus=True):
         self.repaint()
 
     def set_filter(self, text: str) -> None:
-        self.filter = text.casefold()
+        self.filter = text
         self.show(self._items)
 
     def sort_by(self, step: int) -> None:
@@ -163,7 +164,7 @@ class Table(Canvas, Generic[Item], can_focus=True):
         lines: list[Line] = [self._header(columns)]
         lines += self._lines_for(shown, columns)
         if not self._rows:
-            text = f"nothing contains '{self.filter}'" if self.filter and self._items else self.empty
+            text = f"nothing matches '{self.filter}'" if self.filter and self._items else self.empty
             lines.append([Piece(f" {text}", "muted")])
         if bar:
             lines = self._with_bar(lines, room, width)
@@ -234,7 +235,8 @@ class Table(Canvas, Generic[Item], can_focus=True):
     def _arrange(self) -> None:
         rows = list(self._items)
         if self.filter and self._matches is not None:
-            rows = [item for item in rows if self.filter in self._matches(item).casefold()]
+            keeps = text_filter(self.filter)
+            rows = [item for item in rows if keeps(self._matches(item))]
         if self.sort is not None and (value := self._columns[self.sort].value):
             rows.sort(key=value, reverse=self.reverse)
         elif self.reverse:

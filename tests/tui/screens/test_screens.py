@@ -152,6 +152,7 @@ async def test_an_engine_that_is_silent_or_gone_is_dimmed_and_told_as_of_when():
         source.feed.advance(answered + SILENT_SECONDS + 1)
         await shown(app, pilot)
         assert app.screen.has_class("-stale")
+        assert "SILENT" in screen_text(app)
         assert f"as of {moment(answered, app.view.state.started_seconds)}" in screen_text(app)
         source.feed.facts(NO_FACTS)
         await shown(app, pilot)
