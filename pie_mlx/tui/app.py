@@ -3,7 +3,7 @@
 import asyncio
 import signal
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path, PurePath
@@ -18,6 +18,7 @@ from pie_mlx.files import write_file
 from pie_mlx.tui.actions import ACTIONS, BY_ID, TABS, Action, bindings
 from pie_mlx.tui.controller import Controller, ReadOnlyController
 from pie_mlx.tui.keymap import Keymap
+from pie_mlx.tui.model.alerts import Alert
 from pie_mlx.tui.monitor import Monitor
 from pie_mlx.tui.pacing import REFRESH_SECONDS, Pacing
 from pie_mlx.tui.screens.base import MonitorScreen
@@ -74,10 +75,12 @@ class MonitorApp(Monitor):
         keymap: Keymap | None = None,
         theme: str = "pie-dark",
         save_directory: Path | None = None,
+        alerts: Sequence[Alert] = (),
     ) -> None:
         super().__init__(source, ReadOnlyController(READ_ONLY) if read_only else controller, keymap or Keymap({}))
         self._first_theme = theme
         self._save_directory = save_directory or Path.cwd()
+        self._alerts = dict.fromkeys(alerts, False)
         self._pacing = Pacing()
         self.palette = Palette(THEMES[0])
 
@@ -100,6 +103,7 @@ class MonitorApp(Monitor):
         """Show all events so far, unless the view is paused."""
         if not self._paused:
             self.view = self._current_view()
+            self._ring()
         for screen in self.screen_stack:
             if isinstance(screen, MonitorScreen):
                 screen.show(self.view)
@@ -109,6 +113,15 @@ class MonitorApp(Monitor):
         if self.inbox.changed and not self._paused and self._pacing.is_due(*now):
             self._pacing.begin(*now)
             self.refresh_now()
+
+    def _ring(self) -> None:
+        """Ring and say which alerts begin to hold."""
+        for each, held in self._alerts.items():
+            holds = each.holds(self.view.state)
+            self._alerts[each] = holds
+            if holds and not held:
+                self.bell()
+                self.say(f"{each}: {each.value(self.view.state):g}")
 
     def _use_palette(self, palette: Palette) -> None:
         self.palette = palette

@@ -16,6 +16,12 @@ from pie_mlx.cli.options import Common, common_options
 @click.option(
     "--keys", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Read key bindings from this file."
 )
+@click.option(
+    "--alert", multiple=True, metavar="CONDITION", help="Ring the bell when this begins to hold, such as 'failed>0'."
+)
+@click.option(
+    "--until", multiple=True, metavar="CONDITION", help="Draw nothing; end when this holds, with its value, or --json."
+)
 @common_options
 @click.pass_context
 def command(ctx: click.Context, **given: Any) -> int:
@@ -23,6 +29,7 @@ def command(ctx: click.Context, **given: Any) -> int:
 
     \b
     pie top --demo
+    pie top --until 'price>1'
     """
     common = ctx.ensure_object(Common)
     if given["demo"] and given["replay"]:

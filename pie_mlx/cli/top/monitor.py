@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from pie_mlx.tui.controller import Controller, ReadOnlyController
 from pie_mlx.tui.inbox import Inbox
 from pie_mlx.tui.keymap import Keymap, read_keymap
 from pie_mlx.tui.model import MonitorState
+from pie_mlx.tui.model.alerts import Alert, alert
 from pie_mlx.tui.model.views.summary import summary
 from pie_mlx.tui.source.base import EventSource
 from pie_mlx.tui.source.demo import DemoSource
@@ -27,6 +29,8 @@ REPLAY_REFUSAL = "a recording cannot be steered"
 KEYS_FILE = "monitor-keys.toml"
 LOOK_SECONDS = 1.0
 """How long --json watches an engine, to measure rates."""
+UNTIL_SECONDS = 0.25
+"""How often --until looks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +42,22 @@ class TopRequest:
     read_only: bool
     theme: str | None
     keys: Path | None
+    alert: tuple[str, ...] = ()
+    until: tuple[str, ...] = ()
 
 
 def monitor(request: TopRequest, common: Common) -> int:
     """Show the monitor until the user leaves. Raises PieError, OSError and click.UsageError before it shows."""
+    alerts, until = [alert(each) for each in request.alert], [alert(each) for each in request.until]
     source, controller = opened(request, common)
+    if until:
+        return _wait_until(source, until, as_json=common.json)
     if common.json:
         print(msgspec.json.encode(summary(_state_now(source))).decode())
         return 0
     if not sys.stdout.isatty() and not os.environ.get("TEXTUAL_DRIVER"):  # `textual serve` draws in a browser
         raise click.UsageError("pie top needs a terminal: use --json for a script")
-    return _show(source, controller, request)
+    return _show(source, controller, request, alerts)
 
 
 def opened(request: TopRequest, common: Common) -> tuple[EventSource, Controller]:
@@ -70,16 +79,50 @@ def opened(request: TopRequest, common: Common) -> tuple[EventSource, Controller
     return live, live
 
 
-def _show(source: EventSource, controller: Controller, request: TopRequest) -> int:
+def _show(source: EventSource, controller: Controller, request: TopRequest, alerts: Sequence[Alert]) -> int:
     from pie_mlx.tui.app import MonitorApp
     from pie_mlx.tui.widgets.palette import theme_names
 
     theme = request.theme or "pie-dark"
     if theme not in theme_names():
         raise click.UsageError(f"--theme {theme}: there is none; known: {', '.join(theme_names())}")
-    app = MonitorApp(source, controller, read_only=request.read_only, keymap=_keymap(request.keys), theme=theme)
+    app = MonitorApp(
+        source, controller, read_only=request.read_only, keymap=_keymap(request.keys), theme=theme, alerts=alerts
+    )
     app.run()
     return app.return_code or 0
+
+
+def _wait_until(source: EventSource, conditions: Sequence[Alert], *, as_json: bool) -> int:
+    """Watch until a condition holds, and print it. 1 if a recording ends before. Raises PieError without an engine."""
+    if isinstance(source, LiveSource):
+        state, met = asyncio.run(_watched(source, conditions))
+    else:
+        state = _state_now(source)
+        met = next((each for each in conditions if each.holds(state)), None)
+    if as_json:
+        print(msgspec.json.encode(summary(state)).decode())
+    elif met is not None:
+        print(f"{met}: {met.value(state):g}")
+    else:
+        print(f"not reached at its end: {', '.join(map(str, conditions))}", file=sys.stderr)
+    return 0 if met is not None else 1
+
+
+async def _watched(source: LiveSource, conditions: Sequence[Alert]) -> tuple[MonitorState, Alert]:
+    """The state in which a condition first holds, and that condition."""
+    inbox = Inbox()
+    await source.feed_for(inbox, 0.0)  # an engine that is not there is an error; one that leaves later is waited for
+    watching = asyncio.create_task(source.run(inbox))
+    try:
+        while True:
+            state = inbox.state()
+            for condition in conditions:
+                if condition.holds(state):
+                    return state, condition
+            await asyncio.sleep(UNTIL_SECONDS)
+    finally:
+        watching.cancel()
 
 
 def _keymap(file: Path | None) -> Keymap:

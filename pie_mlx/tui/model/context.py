@@ -4,6 +4,8 @@ from typing import Literal
 
 import msgspec
 
+from pie_mlx.events import PassCompleted
+
 Activity = Literal["running", "waiting", "suspended"]
 SpanKind = Literal["forward", "waiting", "suspended", "tool"]
 
@@ -56,6 +58,12 @@ def activity(context: ContextState, seconds: float) -> Activity | Literal["idle"
     if context.activity != "running" or seconds - context.passed < IDLE_SECONDS:
         return context.activity
     return "idle"
+
+
+def decoded_tokens(event: PassCompleted) -> int:
+    """Tokens that a pass added to the text: its own and its right guesses, if it read no prompt, and what followed."""
+    reads_prompt = event.computed_tokens - event.following - event.guessed_tokens > 1
+    return event.following + (0 if reads_prompt else 1 + event.guessed_right)
 
 
 def with_span(spans: tuple[Span, ...], span: Span) -> tuple[Span, ...]:

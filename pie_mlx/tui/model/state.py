@@ -103,6 +103,7 @@ class MonitorState(msgspec.Struct, frozen=True):
     treasury: float = 0.0
     spilled_pages: int = 0
     spill: str = ""
+    memory: Literal["normal", "warning", "critical"] = "normal"
     latencies: tuple[float, ...] = ()
     processes: Mapping[str, ProcessState] = {}
     contexts: Mapping[int, ContextState] = {}

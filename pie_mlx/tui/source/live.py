@@ -102,7 +102,8 @@ class LiveSource:
         async for frame in watch.events:
             if frame.kind == "gap" and not after and frame.sequence <= reached:
                 after = reached
-                feed.reset(self._snapshot_state(watch))  # which holds what these events told
+                feed.reset(self._snapshot_state(watch))
+                feed.missed(lost=_missed(frame))
             elif frame.sequence > after:
                 self._feed_frame(frame, feed)
 

@@ -58,6 +58,17 @@ def test_json_without_an_engine_says_so(capsys, tmp_path, monkeypatch):
     assert (code, "no engine is running" in err) == (1, True)
 
 
+@pytest.mark.parametrize(("condition", "code", "told"), [("failed >= 1", 0, "failed >= 1: 1"), ("price > 99", 1, "")])
+def test_until_ends_with_the_value_or_at_the_end_of_a_recording(capsys, condition, code, told):
+    found, out, err = top(capsys, "--replay", str(RECORDING), "--until", condition)
+    assert (found, out.strip()) == (code, told), err
+
+
+def test_until_refuses_what_is_no_condition(capsys):
+    code, _, err = top(capsys, "--demo", "--until", "gold > 1")
+    assert (code, "condition 'gold > 1'" in err) == (1, True)
+
+
 def test_in_a_terminal_it_draws_takes_keys_and_leaves(tmp_path):
     command = [sys.executable, "-m", "pie_mlx", "top", "--replay", str(RECORDING)]
     with Terminal(command, PIE_HOME=str(tmp_path)) as terminal:

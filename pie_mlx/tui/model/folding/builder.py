@@ -20,6 +20,7 @@ from pie_mlx.events import (
     McpServerStarted,
     McpServerStopped,
     McpToolsListed,
+    MemoryChanged,
     PagesCounted,
     PagesSpilled,
     PageUsage,
@@ -34,7 +35,7 @@ from pie_mlx.events import (
     TickCompleted,
     WaitChanged,
 )
-from pie_mlx.tui.model.context import ContextState, Span, SpanKind, with_span
+from pie_mlx.tui.model.context import ContextState, Span, SpanKind, decoded_tokens, with_span
 from pie_mlx.tui.model.folding.log_entries import log_entry
 from pie_mlx.tui.model.mcp import after_mcp
 from pie_mlx.tui.model.process import PIECE_CHARACTERS, Outcome, ProcessState, Stream, ending, with_output
@@ -53,12 +54,6 @@ from pie_mlx.tui.model.state import (
 from pie_mlx.tui.model.text import shortened
 
 replace = msgspec.structs.replace
-
-
-def decoded_tokens(event: PassCompleted) -> int:
-    """Tokens that a pass added to the text: its own and its right guesses, if it read no prompt, and what followed."""
-    reads_prompt = event.computed_tokens - event.following - event.guessed_tokens > 1
-    return event.following + (0 if reads_prompt else 1 + event.guessed_right)
 
 
 class StateBuilder:
@@ -85,6 +80,7 @@ class StateBuilder:
         self.treasury = state.treasury
         self.spilled_pages = state.spilled_pages
         self.spill = state.spill
+        self.memory = state.memory
         self.latencies = deque(state.latencies, LATENCY_SAMPLES)
         self.processes = dict(state.processes)
         self.contexts = dict(state.contexts)
@@ -119,6 +115,7 @@ class StateBuilder:
             treasury=self.treasury,
             spilled_pages=self.spilled_pages,
             spill=self.spill,
+            memory=self.memory,
             latencies=tuple(self.latencies),
             processes=self.processes,
             contexts=self.contexts,
@@ -213,10 +210,10 @@ class StateBuilder:
             case AccountLeft(account=number, treasury=treasury):
                 self.accounts.pop(number, None)
                 self.treasury = treasury
+            case MemoryChanged(level=level):
+                self.memory = level
             case _:
                 pass
-
-    # Programs.
 
     def _gave_out(self, name: str, stream: Stream, text: str) -> None:
         if process := self.processes.get(name):
