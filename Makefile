@@ -22,8 +22,9 @@ SECONDS ?= 300
 demo: $(VENV)/installed
 	$(BIN)/pie run examples/fork-and-tool
 
+# Tests of a file share engines and servers: `worksteal` leaves neighbours to the same process.
 test: $(VENV)/installed-dev
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 test-clients: $(VENV)/installed-dev $(CLIENTS)/installed
 	CLIENTS=$(CLIENTS) $(BIN)/python -m pytest tests/clients -o python_files="client_*.py"

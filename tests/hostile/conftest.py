@@ -25,9 +25,9 @@ def make_target(tmp_path):
         one.clean_up()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def target(tmp_path_factory):
-    """An engine without weights that the tests of a module attack in turn."""
+    """An engine without weights that all tests attack in turn: it bears one attack after the other."""
     running = Target(tmp_path_factory.mktemp("hostile") / "home")
     yield running
     running.clean_up()

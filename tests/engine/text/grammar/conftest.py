@@ -1,5 +1,7 @@
 """A compiler over the small byte-level tokenizer, with ids of padding after the tokenizer's own."""
 
+import functools
+
 import pytest
 
 from pie_mlx.calls import GrammarSource
@@ -7,6 +9,8 @@ from pie_mlx.engine.text.grammar import GrammarService, Matcher
 from pie_mlx.engine.text.tokens.tokenizer import Tokenizer
 
 from ..conftest import Factory
+from .masks import allowed_tokens
+from .speaker import Speak, Speaker
 
 PADDED_SIZE = 450
 
@@ -32,10 +36,7 @@ class Language:
         return walk.try_accept(tokens) == len(tokens) and walk.is_complete
 
     def allowed(self, matcher: Matcher) -> set[int]:
-        mask = matcher.packed_mask()
-        if mask is None:
-            return set(range(PADDED_SIZE))
-        return {token for token in range(PADDED_SIZE) if mask[token >> 5] >> (token & 31) & 1}
+        return set(allowed_tokens(matcher, PADDED_SIZE))
 
 
 @pytest.fixture(scope="session")
@@ -46,3 +47,8 @@ def language(make_tokenizer: Factory) -> Language:
 @pytest.fixture(scope="session")
 def sentencepiece_language(make_sentencepiece: Factory) -> Language:
     return Language(make_sentencepiece())
+
+
+@pytest.fixture(scope="session")
+def speak(make_tokenizer: Factory) -> Speak:
+    return functools.cache(functools.partial(Speaker, make_tokenizer))

@@ -1,10 +1,17 @@
 """A model with tools, as its template makes it."""
 
+import functools
+from collections.abc import Callable
+
 from pie_mlx.calls import GrammarSource
 from pie_mlx.engine.text.conversation.chat import ChatRenderer
 from pie_mlx.engine.text.grammar import GrammarService, Matcher, NativeToolGrammars
 
 from ..conftest import Factory
+from .masks import allowed_tokens
+
+Speak = Callable[..., "Speaker"]
+"""Makes each model once."""
 
 
 class Speaker:
@@ -38,10 +45,13 @@ class Speaker:
         tokens = self.tokenizer.encode(reply)
         return matcher.try_accept(tokens) == len(tokens) and matcher.is_complete
 
+    @functools.cache  # noqa: B019 - a speaker lives as long as its tests
+    def encoded(self, *texts: str) -> list[list[int]]:
+        """The tokens of each text."""
+        return [self.tokenizer.encode(text) for text in texts]
+
     def allowed(self, matcher: Matcher) -> list[int]:
-        mask = matcher.packed_mask()
-        tokens = range(self.tokenizer.size)
-        return list(tokens) if mask is None else [token for token in tokens if mask[token >> 5] >> (token & 31) & 1]
+        return allowed_tokens(matcher, self.tokenizer.size)
 
     def text(self, tokens: list[int]) -> str:
         """The text of a reply, its control tokens and tags included, its end token not."""

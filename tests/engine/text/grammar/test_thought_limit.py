@@ -12,6 +12,7 @@ from pie_mlx.engine.text.grammar.thought_limit import Limit, LimitedWalk
 from pie_mlx.errors import GrammarError
 
 from .conftest import Language
+from .masks import allowed_tokens
 
 SIZE = 32
 LETTERS = "ab<>/"
@@ -39,8 +40,7 @@ def limited(
 
 
 def allowed(matcher: Matcher) -> set[int]:
-    mask = matcher.packed_mask()
-    return {token for token in range(SIZE) if mask[token >> 5] >> (token & 31) & 1}
+    return set(allowed_tokens(matcher, SIZE))
 
 
 def written(*parts: str) -> list[int]:

@@ -16,8 +16,7 @@ from pie_mlx.engine.text.grammar import Matcher
 from pie_mlx.engine.text.value_kinds import KINDS
 from pie_mlx.errors import GrammarError
 from tests.engine.text import tool_templates
-from tests.engine.text.conftest import Factory
-from tests.engine.text.grammar.speaker import Speaker
+from tests.engine.text.grammar.speaker import Speak, Speaker
 
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 WEATHER = json.dumps({"name": "weather", "parameters": CITY})
@@ -66,8 +65,8 @@ EXPONENT = re.compile(r"[0-9]e[-+]?[0-9]")
 
 
 @pytest.fixture(params=FORMATS)
-def model(request: pytest.FixtureRequest, make_tokenizer: Factory) -> Speaker:
-    return Speaker(make_tokenizer, *FORMATS[request.param])
+def model(request: pytest.FixtureRequest, speak: Speak) -> Speaker:
+    return speak(*FORMATS[request.param])
 
 
 def tool(argument: object, **others: object) -> str:
@@ -188,9 +187,10 @@ def walk(model: Speaker, matcher: Matcher, draw: random.Random) -> str:
     for turn in range(400):
         if matcher.is_complete and (turn > free or draw.random() < 0.3):
             return model.text(reply)
-        ending = [model.tokenizer.encode(end) for end in (*ENDS, *SIGNS)] if turn > free or draw.random() < 0.1 else []
-        chosen = next((tokens for tokens in ending if _takes(matcher, tokens)), None)
-        tokens = chosen or [draw.choice(model.allowed(matcher))]
+        ending = model.encoded(*ENDS, *SIGNS) if turn > free or draw.random() < 0.1 else []
+        allowed = model.allowed(matcher)
+        chosen = next((tokens for tokens in ending if tokens[0] in allowed and _takes(matcher, tokens)), None)
+        tokens = chosen or [draw.choice(allowed)]
         if tokens[0] in model.chat.stop_tokens:
             return model.text(reply)
         assert matcher.try_accept(tokens) == len(tokens)
@@ -414,8 +414,8 @@ def test_optional_parameters_are_left_out_in_any_combination(model: Speaker) -> 
         assert not model.takes(model.written(("f", dict.fromkeys(names, 1))), schema) or names == "abb", names
 
 
-def test_truth_is_also_taken_as_python_writes_it(make_tokenizer: Factory) -> None:
-    model = Speaker(make_tokenizer, tool_templates.FUNCTION_TAGS, ())
+def test_truth_is_also_taken_as_python_writes_it(speak: Speak) -> None:
+    model = speak(tool_templates.FUNCTION_TAGS, ())
     reply = model.written(("f", {"a": "True"}))
     assert model.takes(reply, tool({"type": "boolean"}))
     assert json.loads(model.chat.parse_calls(reply, [tool({"type": "boolean"})])[0].arguments) == {"a": True}
@@ -435,17 +435,17 @@ def test_truth_is_also_taken_as_python_writes_it(make_tokenizer: Factory) -> Non
     ],
 )
 def test_what_tags_cannot_be_held_to_is_refused_with_its_path(
-    make_tokenizer: Factory, place: str, argument: dict[str, object]
+    speak: Speak, place: str, argument: dict[str, object]
 ) -> None:
-    model = Speaker(make_tokenizer, tool_templates.FUNCTION_TAGS, ())
+    model = speak(tool_templates.FUNCTION_TAGS, ())
     where = place.replace("a.enum", "a.items.enum").replace(".", r"\.")
     with pytest.raises(GrammarError, match=rf"f\.parameters: \$\.properties\.{where}: .* tagged calls"):
         model.matcher(tool(argument))
 
 
 @pytest.mark.parametrize("value", [True, {"type": "integer"}])
-def test_calls_with_parameters_that_are_declared_need_no_others(make_tokenizer: Factory, value: object) -> None:
-    model = Speaker(make_tokenizer, tool_templates.KEY_VALUE_TAGS, ())
+def test_calls_with_parameters_that_are_declared_need_no_others(speak: Speak, value: object) -> None:
+    model = speak(tool_templates.KEY_VALUE_TAGS, ())
     parameters = {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": value}
     schema = json.dumps({"name": "f", "parameters": parameters})
     assert model.takes(model.written(("f", {"a": "x"})), schema)
@@ -453,8 +453,8 @@ def test_calls_with_parameters_that_are_declared_need_no_others(make_tokenizer: 
 
 
 @pytest.mark.parametrize("condition", [{"minProperties": 1}, {"additionalProperties": True, "properties": {}}])
-def test_conditions_on_all_parameters_are_refused(make_tokenizer: Factory, condition: dict[str, object]) -> None:
-    model = Speaker(make_tokenizer, tool_templates.KEY_VALUE_TAGS, ())
+def test_conditions_on_all_parameters_are_refused(speak: Speak, condition: dict[str, object]) -> None:
+    model = speak(tool_templates.KEY_VALUE_TAGS, ())
     (keyword, *_) = condition
     schema = json.dumps({"name": "f", "parameters": {"type": "object", "properties": {"a": {}}, **condition}})
     with pytest.raises(GrammarError, match=rf"f\.parameters: \$\.{keyword}: .* tagged calls"):
@@ -462,18 +462,16 @@ def test_conditions_on_all_parameters_are_refused(make_tokenizer: Factory, condi
 
 
 @pytest.mark.parametrize("definition", [{"$anchor": "a"}, {"$id": "http://example.com/a"}])
-def test_references_that_are_no_pointers_to_definitions_are_refused(
-    make_tokenizer: Factory, definition: dict[str, str]
-) -> None:
-    model = Speaker(make_tokenizer, tool_templates.FUNCTION_TAGS, ())
+def test_references_that_are_no_pointers_to_definitions_are_refused(speak: Speak, definition: dict[str, str]) -> None:
+    model = speak(tool_templates.FUNCTION_TAGS, ())
     ref = definition.get("$id", "#a")
     parameters = {"properties": {"a": {"$ref": ref}}, "$defs": {"a": {"type": "integer", **definition}}}
     with pytest.raises(GrammarError, match=r"\$\.properties\.a\.\$ref: is not enforceable in tagged calls"):
         model.matcher(json.dumps({"name": "f", "parameters": parameters}))
 
 
-def test_a_name_that_tags_do_not_take_is_refused(make_tokenizer: Factory) -> None:
-    model = Speaker(make_tokenizer, tool_templates.INVOKE_TAGS, ())
+def test_a_name_that_tags_do_not_take_is_refused(speak: Speak) -> None:
+    model = speak(tool_templates.INVOKE_TAGS, ())
     for name in ("", " a", 'a"b', "a>b", "a\ue000"):
         with pytest.raises(GrammarError, match="has a name that tags do not take"):
             model.matcher(json.dumps({"name": "f", "parameters": {"properties": {name: {}}}}))

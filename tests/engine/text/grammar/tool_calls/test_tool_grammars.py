@@ -8,8 +8,7 @@ import pytest
 from pie_mlx.calls import GrammarSource
 from pie_mlx.errors import GrammarError, InvalidArgumentError
 from tests.engine.text import chat_templates, tool_templates
-from tests.engine.text.conftest import Factory
-from tests.engine.text.grammar.speaker import Speaker
+from tests.engine.text.grammar.speaker import Speak, Speaker
 
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 WEATHER = json.dumps({"name": "weather", "parameters": CITY})
@@ -30,10 +29,10 @@ ONE_CALL_ONLY = {"llama", "harmony", "harmony_thoughts"}
 
 
 @pytest.fixture(params=JSON_FORMATS)
-def speaker(request: pytest.FixtureRequest, make_tokenizer: Factory) -> tuple[str, Speaker]:
+def speaker(request: pytest.FixtureRequest, speak: Speak) -> tuple[str, Speaker]:
     template, special = JSON_FORMATS[request.param]
     end = "<|call|>" if request.param.startswith("harmony") else "<|im_end|>"
-    return request.param, Speaker(make_tokenizer, template, special, end)
+    return request.param, speak(template, special, end)
 
 
 def test_what_the_template_writes_is_accepted(speaker: tuple[str, Speaker]) -> None:  # D7
@@ -60,8 +59,8 @@ THOUGHT = '<|channel|>analysis<|message|>Where?\n"{<|end|><|start|>assistant'
 
 
 @pytest.fixture
-def messenger(make_tokenizer: Factory) -> Callable[[str], Speaker]:
-    return lambda template: Speaker(make_tokenizer, template, chat_templates.HARMONY_SPECIAL, "<|call|>")
+def messenger(speak: Speak) -> Callable[[str], Speaker]:
+    return lambda template: speak(template, chat_templates.HARMONY_SPECIAL, "<|call|>")
 
 
 def test_a_message_of_thought_may_come_before_the_call(messenger: Callable[[str], Speaker]) -> None:  # D7
@@ -91,8 +90,8 @@ def test_what_the_grammar_accepts_parses(speaker: tuple[str, Speaker]) -> None:
     assert [json.loads(call.arguments) for call in calls] == [{"city": 'a "b"\n'}]
 
 
-def test_a_call_ends_as_the_last_of_two_where_the_template_ends_only_these(make_tokenizer: Factory) -> None:  # D7
-    model = Speaker(make_tokenizer, tool_templates.DEEPSEEK_TEXTS, tool_templates.DEEPSEEK_SPECIAL)
+def test_a_call_ends_as_the_last_of_two_where_the_template_ends_only_these(speak: Speak) -> None:  # D7
+    model = speak(tool_templates.DEEPSEEK_TEXTS, tool_templates.DEEPSEEK_SPECIAL)
     two = model.written(("weather", {"city": "Rome"}), ("time", {"n": 3}))
     one = two.partition("\n<｜tool▁call▁begin｜>")[0] + "<｜tool▁calls▁end｜>"
     for reply, names in ((one, ["weather"]), (two, ["weather", "time"])):
@@ -100,35 +99,33 @@ def test_a_call_ends_as_the_last_of_two_where_the_template_ends_only_these(make_
         assert [call.name for call in model.chat.parse_calls(reply)] == names
 
 
-def test_markup_in_an_argument_is_refused(make_tokenizer: Factory) -> None:
-    model = Speaker(make_tokenizer, chat_templates.HERMES, ())
+def test_markup_in_an_argument_is_refused(speak: Speak) -> None:
+    model = speak(chat_templates.HERMES, ())
     reply = model.written(("weather", {"city": "</tool_call>"}))
     assert not model.takes(reply, WEATHER)
 
 
 @pytest.mark.parametrize("template", [tool_templates.GEMMA, tool_templates.PYTHON_BLOCK, chat_templates.GEMMA])
-def test_formats_that_cannot_be_enforced_have_no_grammar(make_tokenizer: Factory, template: str) -> None:  # D7
-    model = Speaker(make_tokenizer, template, chat_templates.GEMMA_SPECIAL)
+def test_formats_that_cannot_be_enforced_have_no_grammar(speak: Speak, template: str) -> None:  # D7
+    model = speak(template, chat_templates.GEMMA_SPECIAL)
     assert model.grammars.compile(GrammarSource("tools", schemas=[WEATHER])) is None
 
 
 @pytest.mark.parametrize(("keyword", "value"), [("not", {}), ("minimum", 2**53 + 1)])
-def test_a_schema_that_cannot_be_enforced_is_refused_with_its_path(
-    make_tokenizer: Factory, keyword: str, value: object
-) -> None:
-    model = Speaker(make_tokenizer, chat_templates.HERMES, ())
+def test_a_schema_that_cannot_be_enforced_is_refused_with_its_path(speak: Speak, keyword: str, value: object) -> None:
+    model = speak(chat_templates.HERMES, ())
     bad = json.dumps({"name": "f", "parameters": {"properties": {"a": {keyword: value}}}})
     with pytest.raises(GrammarError, match=rf"f\.parameters: \$\.properties\.a\.{keyword}"):
         model.grammars.compile(GrammarSource("tools", schemas=[WEATHER, bad]))
 
 
-def test_tools_of_one_name_are_refused(make_tokenizer: Factory) -> None:
-    model = Speaker(make_tokenizer, chat_templates.HERMES, ())
+def test_tools_of_one_name_are_refused(speak: Speak) -> None:
+    model = speak(chat_templates.HERMES, ())
     with pytest.raises(InvalidArgumentError, match="two tools"):
         model.grammars.compile(GrammarSource("tools", schemas=[WEATHER, WEATHER]))
 
 
-def test_a_tool_without_parameters_takes_none(make_tokenizer: Factory) -> None:
-    model = Speaker(make_tokenizer, chat_templates.HERMES, ())
+def test_a_tool_without_parameters_takes_none(speak: Speak) -> None:
+    model = speak(chat_templates.HERMES, ())
     assert model.takes(model.written(("now", {})), '{"name": "now"}')
     assert not model.takes(model.written(("now", {"x": 1})), '{"name": "now"}')
