@@ -16,6 +16,7 @@ SERVED = {
     "model_name": "served",
     "litellm_params": {"model": f"openai/{model}", "api_base": f"{url}/v1", "api_key": "none"},
 }
+KEY = "sk-of-the-proxy"
 HELLO = [{"role": "user", "content": "Hello"}]
 ASKED = [{"role": "user", "content": "How warm is it in Paris?"}]
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -31,7 +32,7 @@ def wait_for(base):
 
 
 def ask(base):
-    client = openai.OpenAI(base_url=f"{base}/v1", api_key="none", max_retries=0)
+    client = openai.OpenAI(base_url=f"{base}/v1", api_key=KEY, max_retries=0)
     answer = client.chat.completions.create(model="served", messages=HELLO)
     assert answer.choices[0].message.content == "Hello there.", answer
     chunks = list(client.chat.completions.create(model="served", messages=HELLO, stream=True))
@@ -45,7 +46,11 @@ def ask(base):
         "messages": ASKED,
         "tools": [{"name": "weather", "input_schema": SCHEMA}],
     }
-    (used,) = httpx.post(f"{base}/v1/messages", json=body, timeout=60).raise_for_status().json()["content"]
+    (used,) = (
+        httpx.post(f"{base}/v1/messages", json=body, headers={"x-api-key": KEY}, timeout=60)
+        .raise_for_status()
+        .json()["content"]
+    )
     assert (used["name"], used["input"]) == ("weather", {"city": "Paris"})
 
 
@@ -53,7 +58,7 @@ with tempfile.TemporaryDirectory() as home, socket.socket() as free:
     free.bind(("127.0.0.1", 0))
     port = free.getsockname()[1]
     config = Path(home) / "config.yaml"
-    config.write_text(json.dumps({"model_list": [SERVED], "litellm_settings": {"num_retries": 0}}))
+    config.write_text(json.dumps({"model_list": [SERVED], "general_settings": {"master_key": KEY}}))
     free.close()
     words = [Path(sys.executable).with_name("litellm"), "--config", config, "--host", "127.0.0.1", "--port", str(port)]
     proxy = subprocess.Popen(words)
