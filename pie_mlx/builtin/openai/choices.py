@@ -241,10 +241,13 @@ async def replies(prompts, count, costs, make, *, tells_progress=False):
             continue
         # The last token stays behind: what is drawn first is drawn from it.
         *tokens, last = prompt.buffer()
-        shared = Context(prompt.model)
-        async for progress in _compute(shared, tokens, costs, PROGRESS_TOKENS if tells_progress else len(tokens)):
-            if tells_progress:
-                yield progress
+        shared, at_once = Context(prompt.model), PROGRESS_TOKENS if tells_progress else max(1, len(tokens))
+        for begin in range(0, len(tokens), at_once):
+            part = tokens[begin : begin + at_once]
+            passed = await shared.forward().input(part).execute()
+            costs.count_processed(len(part), passed.raw.attached)
+            if tells_progress and passed.raw.attached < len(part):
+                yield costs.progress()
         contexts += [shared.fork().append([last]) for _ in range(count)]
     costs.choices = [make(context, index) for index, context in enumerate(contexts)]
     async with aclosing(merged([choice.pieces() for choice in costs.choices])) as pieces:
@@ -253,16 +256,6 @@ async def replies(prompts, count, costs, make, *, tells_progress=False):
                 yield costs.progress(is_over=True)
                 tells_progress = False
             yield piece
-
-
-async def _compute(context, tokens, costs, at_once):
-    """Compute tokens in passes of `at_once`, and tell after each that was not found in the cache as a whole."""
-    for begin in range(0, len(tokens), at_once or 1):
-        part = tokens[begin : begin + at_once]
-        passed = await context.forward().input(part).execute()
-        costs.count_processed(len(part), passed.raw.attached)
-        if passed.raw.attached < len(part):
-            yield costs.progress()
 
 
 async def merged(streams: list[AsyncIterator[Piece]]) -> AsyncIterator[Piece]:
