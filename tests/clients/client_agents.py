@@ -1,15 +1,27 @@
-"""Coding agents, as they are published, each started by `pie launch`: a file is read and edited."""
+"""Coding agents, as they are published, started by `pie launch` where they have a command: each edits a file."""
 
 import subprocess
 import sys
 
 import pytest
 
+from tests.clients.conftest import INSTALLED
+from tests.clients.scripted import MODEL
 from tests.clients.tasks import AFTER, AGENTS, BEFORE, DONE
 
 pytestmark = pytest.mark.timeout(300)
 REUSED_TOKENS = 2000
 """Fewer than any of them sends before the conversation."""
+
+
+def words(name, url):
+    agent = AGENTS[name]
+    if agent.program is None:
+        return [sys.executable, "-m", "pie_mlx", "launch", name, "--url", url, "--", *agent.arguments]
+    python = INSTALLED / name / "bin" / "python"
+    if subprocess.run([python, "-c", "import sys; sys.exit(sys.version_info < (3, 12))"]).returncode:
+        pytest.skip(f"{name} needs Python 3.12")
+    return [python, agent.program, url, MODEL, *agent.arguments]
 
 
 @pytest.mark.parametrize("name", AGENTS)
@@ -18,9 +30,8 @@ def test_an_agent_edits_a_file(name, url, script, counted, environment, tmp_path
     folder.mkdir()
     script.note = folder / "note.txt"
     script.note.write_text(BEFORE)
-    words = [sys.executable, "-m", "pie_mlx", "launch", name, "--url", url, "--", *AGENTS[name].arguments]
     ran = subprocess.run(
-        words,
+        words(name, url),
         cwd=folder,
         env=environment,
         stdin=subprocess.DEVNULL,

@@ -69,18 +69,25 @@ def scripted_engine(home: Path, script: Script) -> Generator[str]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(Context, "generate", scripted)
         patched.setattr(load, "maximum_positions", lambda config: POSITIONS)
-        served = _Served(home)
-        try:
-            yield served.start()
-        finally:
-            served.stop()
+        with served(home, partial(Engine, dummy=True, name=MODEL, total_pages=PAGES, seed=1), MODEL) as address:
+            yield address
+
+
+@contextmanager
+def served(home: Path, engine: Callable[..., Engine], model: str) -> Generator[str]:
+    """The address of an engine that runs in this interpreter."""
+    running = _Served(home, engine, model)
+    try:
+        yield running.start()
+    finally:
+        running.stop()
 
 
 class _Served:
     """A server on a thread of its own."""
 
-    def __init__(self, home: Path) -> None:
-        self._home = home
+    def __init__(self, home: Path, engine: Callable[..., Engine], model: str) -> None:
+        self._home, self._engine, self._model = home, engine, model
         self._ready = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._main()), daemon=True)
         self._url = ""
@@ -97,12 +104,11 @@ class _Served:
 
     async def _main(self) -> None:
         self._loop, self._over = asyncio.get_running_loop(), asyncio.Event()
-        engine = partial(Engine, dummy=True, name=MODEL, total_pages=PAGES, seed=1)
         make = partial(
-            Server, ServerSettings(port=0), lambda on_event, resolve: engine(on_event=on_event, resolve=resolve)
+            Server, ServerSettings(port=0), lambda on_event, resolve: self._engine(on_event=on_event, resolve=resolve)
         )
         try:
-            async with make(home=self._home, model=MODEL) as server:
+            async with make(home=self._home, model=self._model) as server:
                 self._url = server.url.replace("ws://", "http://")
                 self._ready.set()
                 await self._over.wait()
@@ -124,3 +130,8 @@ def offered_tools(prompt: str) -> set[str]:
 def answers(prompt: str) -> int:
     """How many results of tools a prompt has."""
     return prompt.count("<|im_start|>user\n<tool_response>\n")
+
+
+def ends_with_result(prompt: str) -> bool:
+    """Whether the last turn is the result of a tool, as the template writes it or as smolagents does."""
+    return prompt.rpartition("<|im_start|>user\n")[2].startswith(("<tool_response>", "Observation:"))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.clients.scripted import answers, offered_tools, tool_call
+from tests.clients.scripted import answers, ends_with_result, offered_tools, tool_call
 
 BEFORE, AFTER = "This is teh note.\n", "This is the note.\n"
 TASK = "Correct the spelling in note.txt."
@@ -15,11 +15,15 @@ Call = tuple[str, dict[str, Any]]
 
 @dataclass(frozen=True)
 class Agent:
-    """A command line that edits a file by calls. `tools` tell its requests from others'."""
+    """A command line that edits a file by calls. `tools` tell its requests from others'.
+
+    Where there is no command line, `program` is one, in the environment of that name.
+    """
 
     arguments: Sequence[str]
     tools: frozenset[str]
     calls: Callable[[str], Sequence[Call]]
+    program: Path | None = None
 
     @property
     def takes_turns(self) -> bool:
@@ -51,6 +55,11 @@ def _qwen(file: str) -> Sequence[Call]:
     return [("read_file", {"file_path": file}), ("edit", edit)]
 
 
+def _openhands(file: str) -> Sequence[Call]:
+    edit = {"command": "str_replace", "path": file, "old_str": "teh", "new_str": "the"}
+    return [("file_editor", {"command": "view", "path": file}), ("file_editor", edit)]
+
+
 def _pi(file: str) -> Sequence[Call]:
     edit = {"path": file, "edits": [{"oldText": "teh", "newText": "the"}]}
     return [("read", {"path": file}), ("edit", edit)]
@@ -71,6 +80,7 @@ AGENTS = {
         _codex,
     ),
     "opencode": Agent(["run", TASK], frozenset({"read", "edit", "bash"}), _opencode),
+    "openhands": Agent([TASK], frozenset({"file_editor"}), _openhands, Path(__file__).with_name("openhands_agent.py")),
     "pi": Agent(["-p", TASK], frozenset({"read", "edit", "write", "bash"}), _pi),
     "qwen-code": Agent(["-p", TASK, "--approval-mode", "yolo"], frozenset({"read_file", "edit"}), _qwen),
 }
@@ -82,6 +92,13 @@ def _agent_of(prompt: str, offered: set[str]) -> Agent | None:
     return AGENTS["pi"] if AGENTS["pi"] in found and "pi" in prompt.split() else next(iter(found), None)
 
 
+def _weather(prompt: str, offered: set[str]) -> str:
+    """What is said of the weather: a call, and then its result, by another call where answers are called."""
+    if not ends_with_result(prompt):
+        return tool_call("weather", {"city": "Paris"})
+    return tool_call("final_answer", {"answer": WEATHER}) if "final_answer" in offered else WEATHER
+
+
 @dataclass
 class Script:
     """The replies to all clients; `note` is the file that agents edit."""
@@ -90,10 +107,8 @@ class Script:
 
     def __call__(self, prompt: str) -> str:
         offered, answered = offered_tools(prompt), answers(prompt)
-        if "weather" in offered and not answered:
-            return tool_call("weather", {"city": "Paris"})
         if "weather" in offered:
-            return WEATHER
+            return _weather(prompt, offered)
         if "[[ ## answer ## ]]" in prompt:
             return f"[[ ## answer ## ]]\n{WEATHER}\n\n[[ ## completed ## ]]"
         if TASK in prompt and not offered:

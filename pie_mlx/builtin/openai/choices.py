@@ -1,4 +1,4 @@
-"""One reply of the model, as it is generated, and what it costs."""
+"""The replies to a prompt, as they are generated."""
 
 import asyncio
 import time
@@ -15,6 +15,8 @@ OPENING_TOKENS = 16
 """Tokens of the longest beginning of a tool call."""
 AT_ONCE = 32
 """Tokens per step of a reply that is not streamed."""
+PROGRESS_TOKENS = 512
+"""Tokens of a prompt between two words about its progress."""
 STREAMED_SECONDS = 0.08
 """The time of the tokens in a part of a stream: readers do not notice it, and fewer parts cost less."""
 
@@ -227,25 +229,33 @@ class Choice:
         raise Refusal(500, "a strict tool: the model began its call in a way that cannot be followed")
 
 
-async def replies(prompts, count, costs, make):
-    """The parts of `count` replies to each of the prompts. `make(context, index)` begins a Choice; each prompt is
-    computed once."""
-    contexts = [copy for prompt in prompts for copy in await _copies(prompt, count, costs)]
+async def replies(prompts, count, costs, make, *, tells_progress=False):
+    """The parts of `count` replies to each of the prompts, behind the Progress of these if it is asked for.
+
+    `make(context, index)` begins a Choice; each prompt is computed once.
+    """
+    contexts = []
+    for prompt in prompts:
+        if count == 1 and not tells_progress:
+            contexts.append(prompt)
+            continue
+        # The last token stays behind: what is drawn first is drawn from it.
+        *tokens, last = prompt.buffer()
+        shared, at_once = Context(prompt.model), PROGRESS_TOKENS if tells_progress else max(1, len(tokens))
+        for begin in range(0, len(tokens), at_once):
+            part = tokens[begin : begin + at_once]
+            passed = await shared.forward().input(part).execute()
+            costs.count_processed(len(part), passed.raw.attached)
+            if tells_progress and passed.raw.attached < len(part):
+                yield costs.progress()
+        contexts += [shared.fork().append([last]) for _ in range(count)]
     costs.choices = [make(context, index) for index, context in enumerate(contexts)]
     async with aclosing(merged([choice.pieces() for choice in costs.choices])) as pieces:
         async for piece in pieces:
+            if tells_progress:
+                yield costs.progress(is_over=True)
+                tells_progress = False
             yield piece
-
-
-async def _copies(context, count, costs):
-    """`count` contexts with the prompt of this one, which is computed once; its last token is in their buffers."""
-    if count == 1:
-        return [context]
-    tokens, shared = context.buffer(), Context(context.model)
-    if tokens[:-1]:
-        passed = await shared.forward().input(tokens[:-1]).execute()
-        costs.cached_tokens += passed.raw.attached
-    return [shared.fork().append(tokens[-1:]) for _ in range(count)]
 
 
 async def merged(streams: list[AsyncIterator[Piece]]) -> AsyncIterator[Piece]:
@@ -311,65 +321,3 @@ def _accepts(matcher, tokens):
             raise
         return False
     return True
-
-
-class Costs:
-    """Counts from now on. `cached_tokens` are those of the prompt that choices share; each choice counts its own."""
-
-    def __init__(self, prompt_tokens, page_size=1):
-        self._prompt_tokens, self._page_size = prompt_tokens, page_size
-        self._begun = time.perf_counter()
-        self.choices = []
-        self.cached_tokens = 0
-
-    def figures(self):
-        """The figures in an answer."""
-        return {"usage": self.usage(), "timings": self.timings()}
-
-    def kept_tokens(self):
-        """Tokens of the prompt whose full pages a later request finds again."""
-        return self._prompt_tokens // self._page_size * self._page_size
-
-    def usage(self):
-        completion = sum(choice.counts.tokens for choice in self.choices)
-        reasoning = sum(choice.counts.reasoning_tokens for choice in self.choices)
-        return {
-            "prompt_tokens": self._prompt_tokens,
-            "completion_tokens": completion,
-            "total_tokens": self._prompt_tokens + completion,
-            "prompt_tokens_details": {"cached_tokens": self._cached()},
-            "completion_tokens_details": {"reasoning_tokens": reasoning},
-        }
-
-    def result(self):
-        """What the process returns: the server's metrics count it, and monitors show it."""
-        usage = self.usage()
-        return {
-            "finish_reasons": [choice.counts.finish for choice in self.choices],
-            "prompt_tokens": usage["prompt_tokens"],
-            "cached_tokens": self._cached(),
-            "completion_tokens": usage["completion_tokens"],
-        }
-
-    def _cached(self):
-        return self.cached_tokens + sum(choice.counts.cached for choice in self.choices)
-
-    def timings(self):
-        """Timings under the names of other local servers. The time to the first token belongs to the prompt."""
-        now = time.perf_counter()
-        first = min(choice.counts.first_seconds or now for choice in self.choices)
-        completion = sum(choice.counts.tokens for choice in self.choices)
-        prompt_ms, predicted_ms = (first - self._begun) * 1000, (now - first) * 1000
-        return {
-            "prompt_n": self._prompt_tokens,
-            "cache_n": self._cached(),
-            "prompt_ms": round(prompt_ms, 3),
-            "prompt_per_second": _rate(self._prompt_tokens, prompt_ms),
-            "predicted_n": completion,
-            "predicted_ms": round(predicted_ms, 3),
-            "predicted_per_second": _rate(completion - len(self.choices), predicted_ms),
-        }
-
-
-def _rate(count, milliseconds):
-    return round(max(count, 0) * 1000 / milliseconds, 3) if milliseconds > 0 else 0.0

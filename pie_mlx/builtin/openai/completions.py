@@ -6,9 +6,11 @@ import functools
 import time
 import uuid
 from contextlib import aclosing
+from dataclasses import asdict
 from functools import partial
 
-from choices import Choice, Costs, Piece, replies, sampling_of
+from choices import Choice, Piece, replies, sampling_of
+from costs import Costs, Progress
 from decoding import Decoded, StopTexts, Vocabulary
 from fields import ChatRequest, CompletionRequest
 from inferlet import Context, runtime
@@ -25,7 +27,8 @@ _version = functools.cache(runtime.version)
 class CompletionForm(EventForm):
     """Answers are `kind` objects with choices, streams are `chunk_kind` objects; their ids begin with `prefix`.
 
-    Subclasses format the `choices(pieces)` of a whole answer, and the `chunks(piece)` of a stream.
+    Subclasses format the `choices(pieces)` of a whole answer, and of a stream the `chunks_of(piece)` and an `empty`
+    choice.
     """
 
     END = b"data: [DONE]\n\n"
@@ -48,6 +51,12 @@ class CompletionForm(EventForm):
 
     def failed(self, error):
         return [{"error": error_object(error)}]
+
+    def chunks(self, piece):
+        """The chunks of one part; none for an empty part."""
+        if isinstance(piece, Progress):
+            return [{**self.chunk(self.empty()), "prompt_progress": asdict(piece)}]
+        return self.chunks_of(piece)
 
     def chunk(self, choice):
         """A chunk of one choice."""
@@ -81,8 +90,8 @@ class ChatForm(CompletionForm):
         for index in range(self._request.n):
             yield self._one(index, {"role": "assistant", "content": ""})
 
-    def chunks(self, piece):
-        """The chunks of one part, with reasoning in its own chunk; none for an empty part."""
+    def chunks_of(self, piece):
+        """Reasoning has a chunk of its own."""
         thought = [self._one(piece.index, {"reasoning_content": piece.reasoning})] if piece.reasoning else []
         delta = {"content": piece.text} if piece.text else {}
         if piece.calls:
@@ -90,6 +99,9 @@ class ChatForm(CompletionForm):
         said = [self._one(piece.index, delta, piece.entries)] if delta or piece.entries else []
         found = [*thought, *said]
         return [*found, self._one(piece.index, {}, finish=piece.finish)] if piece.finish else found
+
+    def empty(self):
+        return {"index": 0, "delta": {}, "logprobs": None, "finish_reason": None}
 
     def _one(self, index, delta, entries=(), finish=None):
         return self.chunk({"index": index, "delta": delta, "logprobs": _logprobs(entries), "finish_reason": finish})
@@ -148,7 +160,8 @@ async def begin_texts(request, size):
         prompts, echoes = _prepare(request, model)
     costs = Costs(sum(len(prompt.buffer()) for prompt in prompts), model.info.page_size)
     if request.max_tokens != 0 and (request.logprobs is None or not request.echo):
-        return model, costs, replies(prompts, request.n, costs, partial(_choice, request)), echoes
+        pieces = replies(prompts, request.n, costs, partial(_choice, request), tells_progress=request.tells_progress)
+        return model, costs, pieces, echoes
     return model, costs, _echoed(request, prompts, echoes, costs), [""] * len(echoes)
 
 
@@ -222,11 +235,13 @@ class TextForm(CompletionForm):
     def opening(self):
         return [self._chunk(index, echo) for index, echo in enumerate(self._echoes) if echo]
 
-    def chunks(self, piece):
-        """The chunks of one part; none for an empty part."""
+    def chunks_of(self, piece):
         if not (piece.text or piece.entries or piece.finish):
             return []
         return [self._chunk(piece.index, piece.text, piece.entries, piece.finish)]
+
+    def empty(self):
+        return self._one(0, "", (), None)
 
     def _whole(self, pieces, index, echo):
         text = echo + "".join(piece.text for piece in pieces)

@@ -140,10 +140,14 @@ class StreamOptions(Strict):
 
 
 class DrawnBody(Body):
-    """The fields of all endpoints: how tokens are drawn, and how they are sent."""
+    """The fields of all endpoints: how tokens are drawn, and how they are sent.
+
+    `return_progress` is llama.cpp's: a stream then also tells how far its prompt is.
+    """
 
     model: str
     stream: bool = False
+    return_progress: bool = False
     temperature: Annotated[float, Meta(ge=0, le=2)] = 1.0
     top_p: Share = 1.0
     top_k: Annotated[int, Meta(ge=0, le=2**63 - 1)] = 0
@@ -156,6 +160,10 @@ class DrawnBody(Body):
     stop: StopText | Annotated[list[StopText], Meta(max_length=64)] = []
 
     @property
+    def tells_progress(self) -> bool:
+        return self.stream and self.return_progress
+
+    @property
     def stop_texts(self) -> list[str]:
         return [self.stop] if isinstance(self.stop, str) else self.stop
 
@@ -164,11 +172,21 @@ class Request(DrawnBody):
     """The fields of both completions."""
 
     HINTS: ClassVar[frozenset[str]] = frozenset(
-        {"prediction", "prompt_cache_options", "prompt_cache_retention", "service_tier", "store", "verbosity"}
+        {
+            "cache_prompt",
+            "prediction",
+            "prompt_cache_options",
+            "prompt_cache_retention",
+            "service_tier",
+            "store",
+            "timings_per_token",
+            "verbosity",
+        }
     )
     NEUTRAL: ClassVar[dict[str, tuple[Any, ...]]] = {
         "audio": (),
         "best_of": (1,),
+        "cache_prompt": (True,),
         "function_call": (),
         "functions": (),
         "modalities": (["text"],),
@@ -176,6 +194,7 @@ class Request(DrawnBody):
         "service_tier": ("auto", "default"),
         "store": (False,),
         "suffix": ("",),
+        "timings_per_token": (False,),
         "web_search_options": (),
     }
     # Fields of earlier versions of the interface, of vLLM and of Ollama.

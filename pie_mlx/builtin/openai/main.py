@@ -56,7 +56,7 @@ async def _answer(request):
         _expect(method, wanted, path)
         return await answer(request["body"])
     if path.startswith("/v1/responses/"):
-        raise Refusal(404, f"{path}: nothing is kept: use the answer of POST /v1/responses")
+        return responses.answer_stored(method, path.removeprefix("/v1/responses/"), request["query"])
     raise Refusal(404, f"unknown path {path}: there are /v1/models, {', '.join(ROUTES)}")
 
 

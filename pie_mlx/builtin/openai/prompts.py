@@ -7,7 +7,8 @@ from functools import partial
 from itertools import groupby
 
 import msgspec
-from choices import Alternatives, Choice, Costs, replies, sampling_of
+from choices import Alternatives, Choice, replies, sampling_of
+from costs import Costs
 from decoding import ReplyDecoder, StopTexts, Vocabulary
 from fields import AnyObject, Assistant, Developer, NamedChoice, PlainText, SchemaFormat, System, Tool, User
 from inferlet import Context, GrammarConstraint, JsonSchema, Model, runtime, tools
@@ -308,7 +309,8 @@ async def begin_replies(request, size, terms):
     """
     rules, context = await prepared(request, size, terms)
     costs = Costs(len(context.buffer()), context.page_size)
-    return context.model, costs, replies([context], request.n, costs, partial(_choice, request, rules))
+    make = partial(_choice, request, rules)
+    return context.model, costs, replies([context], request.n, costs, make, tells_progress=request.tells_progress)
 
 
 async def prepared(request, size, terms):

@@ -60,6 +60,13 @@ class Reasoning(Item, tag="reasoning"):
     encrypted_content: str | None = None
 
 
+class ItemReference(Item, tag="item_reference"):
+    """An item of the output of a response that is kept."""
+
+
+Items = list[Message | FunctionCall | FunctionCallOutput | Reasoning]
+
+
 class FunctionTool(Strict, tag="function"):
     name: str
     description: str | None = None
@@ -80,39 +87,46 @@ class TextOptions(Strict, frozen=True):
 
 
 class ResponseRequest(DrawnBody, kw_only=True):
-    """`store` is accepted and ignored: nothing is kept."""
-
     LABELS: ClassVar[frozenset[str]] = Body.LABELS | {"client_metadata"}
-    HINTS: ClassVar[frozenset[str]] = frozenset({"prompt_cache_options", "prompt_cache_retention", "service_tier"})
+    HINTS: ClassVar[frozenset[str]] = frozenset(
+        {"prompt_cache_options", "prompt_cache_retention", "service_tier", "timings_per_token"}
+    )
     NEUTRAL: ClassVar[dict[str, tuple[Any, ...]]] = {
         "background": (False,),
         "context_management": ([],),
         "service_tier": ("auto", "default"),
+        "timings_per_token": (False,),
         "stream_options": ({}, {"include_obfuscation": False}),
         "truncation": ("disabled",),
     }
     INSTEAD: ClassVar[dict[str, str]] = {
         "background": "leave it out, and set stream to see a response as it comes",
-        "conversation": "send all of it as input, for nothing is kept",
+        "conversation": "use previous_response_id, or send all of it as input",
         "functions": "use tools",
         "logprobs": f"put {LOGPROBS} into include",
         "max_completion_tokens": "use max_output_tokens",
         "max_tokens": "use max_output_tokens",
         "max_tool_calls": "leave it out, for the client makes the calls",
         "messages": "use input",
-        "previous_response_id": "send the whole conversation as input, for nothing is kept",
-        "prompt": "write it as instructions and input, for nothing is kept",
+        "prompt": "write it as instructions and input",
         "response_format": "use text.format",
         "truncation": "leave it out, for an input that is too long is refused",
     }
     ADVICE: ClassVar[dict[str, str]] = {
         r"input\[\d+\]\.(content|output)\[\d+\]\.type": "only text is read, as input_text or output_text",
-        r"input\[\d+\]\.type": "send message, function_call, function_call_output or reasoning, for nothing is kept",
+        r"input\[\d+\]\.type": "send message, function_call, function_call_output, reasoning or item_reference",
         r"tool_choice\.type": "name one function, or offer no others than those that may be called",
         r"tools\[\d+\]\.type": "offer functions, which the client calls: none are built in",
     }
 
-    input: str | Annotated[list[Message | FunctionCall | FunctionCallOutput | Reasoning], Meta(min_length=1)]
+    input: (
+        str
+        | Annotated[
+            list[Message | FunctionCall | FunctionCallOutput | Reasoning | ItemReference],
+            Meta(min_length=1),
+        ]
+    )
+    previous_response_id: str | None = None
     instructions: str = ""
     max_output_tokens: Whole | None = None
     metadata: dict[str, str] = {}

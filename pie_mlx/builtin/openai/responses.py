@@ -1,8 +1,10 @@
-"""/v1/responses, written in terms of a chat request. Nothing is kept between two of them."""
+"""/v1/responses, written in terms of a chat request."""
 
 import time
+from dataclasses import asdict
 
 import msgspec
+from costs import Progress
 from fields import (
     Assistant,
     CalledFunction,
@@ -25,19 +27,51 @@ from response_fields import (
     FlatSchemaFormat,
     FunctionCall,
     FunctionCallOutput,
+    ItemReference,
+    Items,
     Message,
     NamedTool,
     ResponseRequest,
 )
 from response_output import Output
+from response_store import ResponseStore
 from wire import EventForm, Refusal, Terms, identifier, read_body, refusal_of, reported, send
 
 ROLES = {"assistant": Assistant, "developer": Developer, "system": System, "user": User}
+STORE = ResponseStore()
+"""Lives as long as this program stays loaded: where each request has a process of its own, nothing is found again."""
 
 
-def chat_of(request):
-    """The chat, and the names of its parts in a request for a response."""
-    turns = _turns(request)
+def conversation_of(request):
+    """The items that the model reads, each with its path in the request. Raises Refusal for what is not kept."""
+    own = [Message(role="user", content=request.input)] if isinstance(request.input, str) else request.input
+    placed = [(f"input[{place}]", item) for place, item in enumerate(own)]
+    before = [("previous_response_id", item) for item in _previous(request.previous_response_id)]
+    return before + [(path, _referred(path, item)) for path, item in placed]
+
+
+def _previous(name):
+    if name is None:
+        return []
+    stored = STORE.find(name)
+    if stored is None:
+        text = f"Previous response with id '{name}' not found: send the whole conversation as input"
+        raise Refusal(400, text, param="previous_response_id", code="previous_response_not_found")
+    return msgspec.json.decode(stored.conversation, type=Items)
+
+
+def _referred(path, item):
+    if not isinstance(item, ItemReference):
+        return item
+    found = STORE.find_item(item.id)
+    if found is None:
+        raise Refusal(400, f"Item with id '{item.id}' not found: send the item itself", param=f"{path}.id")
+    return msgspec.convert([found], Items)[0]
+
+
+def chat_of(request, conversation):
+    """The chat of a request for a response, and the names of its parts."""
+    turns = _turns(request.instructions, conversation)
     drawn = {name: getattr(request, name) for name in DrawnBody.__struct_fields__}
     chat = ChatRequest(
         **drawn,
@@ -53,30 +87,28 @@ def chat_of(request):
         chat_template_kwargs=request.chat_template_kwargs,
     )
     chat.left_out = request.left_out
-    places = [f"input[{place}]" for place, _ in turns]
+    places = [path for path, _ in turns]
     return chat, Terms("input", "text.format", "tools[].strict", "call_id", "reasoning.effort", places)
 
 
-def _turns(request):
-    """Messages, each with the index of its first item."""
-    turns = [(0, System(content=request.instructions))] if request.instructions else []
-    if isinstance(request.input, str):
-        return [*turns, (0, User(content=request.input))]
-    for place, item in enumerate(request.input):
+def _turns(instructions, conversation):
+    """Messages, each with the path of its first item."""
+    turns = [("instructions", System(content=instructions))] if instructions else []
+    for path, item in conversation:
         match item:
             case Message(role=role, content=content):
-                turns.append((place, ROLES[role](content=plain_text(content))))
+                turns.append((path, ROLES[role](content=plain_text(content))))
             case FunctionCall():
-                _add_call(turns, place, item)
+                _add_call(turns, path, item)
             case FunctionCallOutput(call_id=call, output=output, name=name):
-                turns.append((place, Tool(content=plain_text(output), tool_call_id=call, name=name)))
+                turns.append((path, Tool(content=plain_text(output), tool_call_id=call, name=name)))
     return turns
 
 
-def _add_call(turns, place, item):
+def _add_call(turns, path, item):
     """Add a call to the preceding turn of the assistant, or to a new one."""
     if not turns or not isinstance(turns[-1][1], Assistant):
-        turns.append((place, Assistant()))
+        turns.append((path, Assistant()))
     message = turns[-1][1]
     call = ToolCall(id=item.call_id, function=CalledFunction(name=item.name, arguments=item.arguments))
     message.tool_calls = [*(message.tool_calls or []), call]
@@ -98,14 +130,25 @@ def _format(format):
     return SchemaFormat(json_schema=format) if isinstance(format, FlatSchemaFormat) else format
 
 
+REPEATED = (
+    "max_output_tokens",
+    "metadata",
+    "parallel_tool_calls",
+    "previous_response_id",
+    "store",
+    "temperature",
+    "top_logprobs",
+    "top_p",
+)
 CODES = {400: "invalid_prompt", 429: "rate_limit_exceeded"}
 """The error codes that clients know, by HTTP status; others are server_error."""
 
 
 class ResponseForm(EventForm):
-    """Events are numbered in order."""
+    """Events are numbered in order. At its end the response is kept with the items of its input, if that is asked."""
 
-    def __init__(self, request, model):
+    def __init__(self, request, model, items):
+        self._items = items
         self._head = {
             "id": identifier("resp"),
             "object": "response",
@@ -127,6 +170,9 @@ class ResponseForm(EventForm):
         return self._numbered({"type": f"response.{what}", "response": begun} for what in ("created", "in_progress"))
 
     def chunks(self, piece):
+        if isinstance(piece, Progress):
+            event = {"type": "response.in_progress", "response": self._response("in_progress")}
+            return self._numbered([{**event, "prompt_progress": asdict(piece)}])
         self._finish = piece.finish
         return self._numbered(self._output.add(piece))
 
@@ -144,7 +190,10 @@ class ResponseForm(EventForm):
         figures = costs.figures()
         cut = {"incomplete_details": {"reason": "max_output_tokens"}} if self._finish == "length" else {}
         fields = {**cut, "usage": _usage(figures["usage"]), "timings": figures["timings"]}
-        return self._response("incomplete" if cut else "completed", **fields)
+        response = self._response("incomplete" if cut else "completed", **fields)
+        if response["store"]:
+            STORE.keep(response, self._items)
+        return response
 
     def _response(self, status, **fields):
         unknown = {"error": None, "incomplete_details": None, "usage": None}
@@ -158,17 +207,14 @@ class ResponseForm(EventForm):
 
 def _settings(request):
     """The fields of the request that a response repeats."""
-    given = ("max_output_tokens", "metadata", "parallel_tool_calls", "temperature", "top_logprobs", "top_p")
     return {
-        **{name: getattr(request, name) for name in given},
+        **{name: getattr(request, name) for name in REPEATED},
         "instructions": request.instructions or None,
         "text": msgspec.to_builtins(request.text),
         "tool_choice": msgspec.to_builtins(request.tool_choice),
         "tools": msgspec.to_builtins(request.tools),
         "background": False,
-        "previous_response_id": None,
         "reasoning": {"effort": request.reasoning.effort, "summary": None},
-        "store": False,
         "truncation": "disabled",
     }
 
@@ -190,21 +236,43 @@ async def answer(body):
     request = await read_body(body, ResponseRequest)
     if request.top_logprobs and not request.include:
         raise Refusal(400, f"top_logprobs: put {LOGPROBS} into include as well", param="top_logprobs")
-    chat, terms = chat_of(request)
-    model, costs, pieces = await begin_replies(chat, len(body), terms)
-    form = ResponseForm(request, model)
+    conversation = conversation_of(request)
+    chat, terms = chat_of(request, conversation)
+    model, costs, pieces = await begin_replies(chat, _size(body, request), terms)
+    form = ResponseForm(request, model, [item for _, item in conversation])
     return await send(costs, pieces, form, stream=request.stream, left_out=request.left_out)
 
 
 async def count(body):
     """Count the tokens of a request."""
     request = await read_body(body, ResponseRequest)
-    chat, terms = chat_of(request)
-    _, context = await prepared(chat, len(body), terms)
+    chat, terms = chat_of(request, conversation_of(request))
+    _, context = await prepared(chat, _size(body, request), terms)
     counted = {"object": "response.input_tokens", "input_tokens": len(context.buffer())}
     return {"headers": reported(request.left_out), "body": counted}
 
 
+def _size(body, request):
+    """The bytes of a request, those of the conversation that it goes on from among them."""
+    stored = STORE.find(request.previous_response_id)
+    return len(body) + (stored.size_bytes if stored else 0)
+
+
 async def compact(body):
-    """Nothing is kept that could be compacted, and nothing is written in a form that only a server reads."""
+    """Nothing is written in a form that only a server reads."""
     raise Refusal(404, "/v1/responses/compact: ask for a summary with POST /v1/responses, and send it as input")
+
+
+def answer_stored(method, name, query):
+    """Answer a request for a response that is kept, or to delete it."""
+    if method not in ("GET", "DELETE"):
+        raise Refusal(405, f"{method} /v1/responses/{name}: send a GET or a DELETE")
+    if query.get("stream") == "true":
+        raise Refusal(400, "stream: leave it out, for the response is complete", param="stream")
+    stored = STORE.find(name)
+    if stored is None:
+        raise Refusal(404, f"Response with id '{name}' not found: it was not stored, or too long ago")
+    if method == "GET":
+        return {"headers": {"content-type": "application/json"}, "body": stored.response}
+    STORE.delete(name)
+    return {"body": {"id": name, "object": "response.deleted", "deleted": True}}

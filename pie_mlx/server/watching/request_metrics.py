@@ -12,12 +12,14 @@ from pie_mlx.events import Event, PassCompleted
 OTHER = "other"
 CLIENT_LEFT = 499
 """The status of a request whose client went away before the answer was complete, as nginx counts it."""
+STORED_RESPONSE = "/v1/responses/{id}"
 ENDPOINTS: Mapping[str, bool] = {
     "/v1/chat/completions": True,
     "/v1/completions": True,
     "/v1/responses": True,
     "/v1/responses/input_tokens": False,
     "/v1/responses/compact": False,
+    STORED_RESPONSE: False,
     "/v1/messages": True,
     "/v1/messages/count_tokens": False,
     "/v1/embeddings": False,
@@ -163,4 +165,6 @@ def endpoint_of(path: str) -> str:
     path = path.rstrip("/")
     if path.startswith("/v1/models/"):
         return "/v1/models"
+    if path.startswith("/v1/responses/") and path not in ENDPOINTS:
+        return STORED_RESPONSE
     return path if path in ENDPOINTS else OTHER

@@ -25,7 +25,7 @@ def form(openai_module):
     request = openai_module("wire").read_fields(
         b'{"model": "m", "input": "Hello"}', openai_module("response_fields").ResponseRequest
     )
-    return openai_module("responses").ResponseForm(request, SimpleNamespace(name="m"))
+    return openai_module("responses").ResponseForm(request, SimpleNamespace(name="m"), [])
 
 
 @pytest.fixture

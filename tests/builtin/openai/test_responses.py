@@ -21,7 +21,8 @@ def written(openai_module):
     def write(input, **fields):
         body = json.dumps({"model": "m", "input": input, **fields}).encode()
         request = openai_module("wire").read_fields(body, openai_module("response_fields").ResponseRequest)
-        return openai_module("responses").chat_of(request)
+        responses = openai_module("responses")
+        return responses.chat_of(request, responses.conversation_of(request))
 
     return write
 

@@ -108,11 +108,11 @@ def test_a_program_may_return_anything(counted, returned):
 
 
 def test_labels_have_few_values_whatever_clients_and_programs_send(counted):
-    for path in ("/v1/models/a", "/v1/models/b", "/v1/x", "/v1/y", "/v1/chat/completions/"):
+    for path in ("/v1/models/a", "/v1/models/b", "/v1/responses/a", "/v1/x", "/v1/y", "/v1/chat/completions/"):
         counted.finish(path=path)
     counted.finish(finish_reasons=["whatever"])
     samples = [sample for family in counted.registry.collect() for sample in family.samples]
-    assert {sample.labels["endpoint"] for sample in samples} == {CHAT, "/v1/models", "other"}
+    assert {sample.labels["endpoint"] for sample in samples} == {CHAT, "/v1/models", "/v1/responses/{id}", "other"}
     assert counted.requests(finish_reason="other") == 1
 
 

@@ -41,7 +41,10 @@ def test_a_chat_is_answered_with_usage_and_timings(ask):
     assert choice.message.content
     assert choice.finish_reason == "stop"
     assert answer.usage.total_tokens == answer.usage.prompt_tokens + answer.usage.completion_tokens
-    assert answer.timings["prompt_n"] == answer.usage.prompt_tokens
+    again = ask("What is the capital of France?")
+    cached = again.usage.prompt_tokens_details.cached_tokens
+    assert (again.timings["cache_n"], again.timings["prompt_n"]) == (cached, again.usage.prompt_tokens - cached)
+    assert again.timings["predicted_n"] == again.usage.completion_tokens
     assert answer.model == MODEL
 
 
@@ -63,6 +66,55 @@ def test_a_stream_says_the_same_in_pieces(ask):
     assert chunks[-2].choices[0].finish_reason == "stop"
     assert chunks[-1].choices == []
     assert chunks[-1].usage.total_tokens == whole.usage.total_tokens
+
+
+@pytest.fixture
+def progress_of(post):
+    """What a stream tells of its prompt, and the tokens of it that were cached."""
+
+    def ask(path, **fields):
+        body = {"model": MODEL, "max_tokens": 1, "stream": True, "stream_options": {"include_usage": True}, **fields}
+        chunks = post(path, {**body, "return_progress": True})
+        for chunk in chunks if "messages" in fields else []:
+            pydantic.TypeAdapter(ChatCompletionChunk).validate_python(chunk)
+        found = [chunk["prompt_progress"] for chunk in chunks if "prompt_progress" in chunk]
+        return found, chunks[-1]["usage"]["prompt_tokens_details"]["cached_tokens"]
+
+    return ask
+
+
+def test_a_stream_tells_how_far_its_prompt_is_if_asked(progress_of):
+    chat = [{"role": "user", "content": "The progress of a chat. " * 100}]
+    told, cached = progress_of("/v1/chat/completions", messages=chat)
+    *parts, last = [progress["processed"] for progress in told]
+    assert parts == sorted(parts)
+    assert len(parts) > 1
+    assert last == told[-1]["total"] > parts[-1]
+    assert told[-1]["cache"] == cached
+    times = [progress["time_ms"] for progress in told]
+    assert times == sorted(times)
+
+
+def test_what_is_found_in_the_cache_counts_as_processed(progress_of):
+    chat = [{"role": "user", "content": "What is found in the cache. " * 100}]
+    progress_of("/v1/chat/completions", messages=chat)
+    told, cached = progress_of("/v1/chat/completions", messages=chat)
+    assert cached > 0
+    assert [(progress["processed"] > cached, progress["cache"]) for progress in told] == [(True, cached)] * len(told)
+
+
+def test_a_text_tells_the_progress_of_all_its_prompts_together(progress_of):
+    prompts = [f"The progress of text {number}. " * 50 for number in range(2)]
+    told, _ = progress_of("/v1/completions", prompt=prompts)
+    assert [progress["total"] for progress in told] == [told[-1]["processed"]] * len(told)
+
+
+def test_nothing_is_told_of_the_prompt_unasked(post):
+    body = {"model": MODEL, "messages": HELLO, "max_tokens": 1}
+    chunks = post("/v1/chat/completions", {**body, "stream": True}) + post(
+        "/v1/chat/completions", {**body, "return_progress": True}
+    )
+    assert not any("prompt_progress" in chunk for chunk in chunks)
 
 
 def test_all_roles_are_written(ask):

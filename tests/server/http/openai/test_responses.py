@@ -63,7 +63,7 @@ def test_its_usage_is_that_of_the_chat(respond, ask):
     assert response.usage.total_tokens == chat.usage.total_tokens
     assert response.usage.input_tokens_details.cached_tokens == chat.usage.prompt_tokens_details.cached_tokens
     assert response.usage.output_tokens_details.reasoning_tokens == 0
-    assert response.timings["prompt_n"] == chat.usage.prompt_tokens
+    assert response.timings["prompt_n"] + response.timings["cache_n"] == chat.usage.prompt_tokens
 
 
 def test_instructions_and_items_are_turns(respond, ask):
@@ -226,12 +226,85 @@ def test_a_response_repeats_what_was_asked(respond):
     assert response.max_output_tokens == 60
 
 
-@pytest.mark.parametrize("store", [True, False])
-def test_store_is_taken_and_nothing_is_kept(client, respond, store):
-    response = respond(input="Hello", store=store)
+@pytest.fixture
+def next_turn(respond):
+    """A response that goes on from another one, and one to the whole conversation."""
+    asked = {"role": "user", "content": "And of Italy?"}
+
+    def both(first):
+        items = [{"role": "user", "content": QUESTION}, *first.output, asked]
+        return respond(input=[asked], previous_response_id=first.id), respond(input=items)
+
+    return both
+
+
+def test_a_response_goes_on_from_the_previous_one(respond, next_turn):
+    first = respond(input=QUESTION, instructions=HELPER)
+    further, whole = next_turn(first)
+    assert (further.output_text, further.usage.input_tokens) == (whole.output_text, whole.usage.input_tokens)
+    assert further.previous_response_id == first.id
+    assert respond(input="Thanks", previous_response_id=further.id).usage.input_tokens > whole.usage.input_tokens
+
+
+def test_a_response_goes_on_from_a_streamed_one_that_was_cut(respond, next_turn):
+    *_, last = respond(input=QUESTION, max_output_tokens=3, stream=True)
+    further, whole = next_turn(last.response)
+    assert further.usage.input_tokens == whole.usage.input_tokens
+
+
+def test_the_result_of_a_call_is_told_alone(respond, called):
+    result = {"type": "function_call_output", "call_id": called.output[0].call_id, "output": '{"temp": 21}'}
+    told = respond(input=[result], previous_response_id=called.id, instructions=HELPER, tools=[TOOL])
+    assert "21" in told.output_text
+
+
+def test_items_of_a_response_are_told_by_their_names(respond, called):
+    (call,) = called.output
+    named = {"type": "item_reference", "id": call.id}
+    result = {"type": "function_call_output", "call_id": call.call_id, "output": '{"temp": 21}'}
+    told = [respond(input=[IN_PARIS, item, result], instructions=HELPER, tools=[TOOL]) for item in (named, call)]
+    assert told[0].output_text == told[1].output_text
+
+
+def test_a_response_is_found_until_it_is_deleted(client, respond):
+    response = respond(input="Hello")
+    assert response.store is True
+    assert client.responses.retrieve(response.id) == response
+    client.responses.delete(response.id)
+    for find in (client.responses.retrieve, client.responses.delete):
+        with pytest.raises(openai.NotFoundError, match=f"'{response.id}' not found"):
+            find(response.id)
+    with pytest.raises(openai.BadRequestError, match="send the whole conversation") as refused:
+        respond(input="Hello", previous_response_id=response.id)
+    assert refused.value.code == "previous_response_not_found"
+
+
+def test_a_response_that_is_not_to_be_stored_is_not_found(client, respond):
+    response = respond(input="Hello", store=False)
     assert response.store is False
-    with pytest.raises(openai.NotFoundError, match="nothing is kept"):
+    with pytest.raises(openai.NotFoundError, match="it was not stored"):
         client.responses.retrieve(response.id)
+
+
+def test_a_response_is_not_streamed_again(client, respond):
+    with pytest.raises(openai.BadRequestError, match="the response is complete"):
+        list(client.responses.retrieve(respond(input="Hello").id, stream=True))
+
+
+def test_a_stream_tells_the_progress_of_its_prompt_if_asked(post):
+    body = {
+        "model": MODEL,
+        "input": "The progress of a response. " * 60,
+        "max_output_tokens": 1,
+        "return_progress": True,
+    }
+    events = post("/v1/responses", {**body, "stream": True})
+    found = [event["prompt_progress"] for event in events if "prompt_progress" in event]
+    assert {event["type"] for event in events if "prompt_progress" in event} == {"response.in_progress"}
+    assert found[-1]["processed"] == found[-1]["total"] == events[-1]["response"]["usage"]["input_tokens"]
+    for event in events:
+        TypeAdapter(ResponseStreamEvent).validate_python(event)
+    assert "prompt_progress" not in post("/v1/responses", body)[0]
 
 
 def test_fields_that_ask_for_nothing_are_accepted(respond):
@@ -244,7 +317,7 @@ def test_fields_that_ask_for_nothing_are_accepted(respond):
     ("fields", "param", "advice"),
     [
         ({"previous_response_id": "resp_1"}, "previous_response_id", "send the whole conversation as input"),
-        ({"conversation": "conv_1"}, "conversation", "send all of it as input"),
+        ({"conversation": "conv_1"}, "conversation", "use previous_response_id"),
         ({"prompt": {"id": "pmpt_1"}}, "prompt", "write it as instructions and input"),
         ({"background": True}, "background", "set stream"),
         ({"truncation": "auto"}, "truncation", "leave it out"),
@@ -253,7 +326,8 @@ def test_fields_that_ask_for_nothing_are_accepted(respond):
         ({"tool_choice": {"type": "allowed_tools", "mode": "auto", "tools": []}}, "tool_choice.type", "name one"),
         ({"top_logprobs": 2}, "top_logprobs", LOGPROBS),
         ({"input": []}, "input", "length >= 1"),
-        ({"input": [{"type": "item_reference", "id": "msg_1"}]}, "input[0].type", "nothing is kept"),
+        ({"input": [{"type": "item_reference", "id": "msg_1"}]}, "input[0].id", "send the item itself"),
+        ({"input": [{"type": "computer_call", "id": "cu_1"}]}, "input[0].type", "send message, function_call"),
         ({"input": [{"role": "user", "content": [PICTURE]}]}, "input[0].content[0].type", "only text is read"),
         ({"input": [{**RESULT, "output": [PICTURE]}]}, "input[0].output[0].type", "only text is read"),
         ({"input": [IN_PARIS, RESULT], "instructions": HELPER}, "input[1].call_id", "the call it answers"),
