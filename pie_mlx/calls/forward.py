@@ -90,9 +90,11 @@ class Forward(Call["ForwardReply"], frozen=True):
 class ForwardReply(Record, frozen=True):
     """Slot results in slot order, the page counters after the pass, and whether a matcher has terminated.
 
-    `attached` of its inputs were not computed: their pages were cached. `drafted` guesses were run after them. The
-    first `kept` of the tokens that a speculating or continued pass drew are in KV. `prefetched` are those of steps that
-    follow, of which the context counts nothing yet.
+    `attached` of its inputs were not computed: their pages were cached. `replayed` tokens were known and computed
+    again: those of the inputs whose pages were cached beyond the last kept state of recurrent layers, and those that
+    the context had lost before the pass. `drafted` guesses were run after the inputs. The first `kept` of the tokens
+    that a speculating or continued pass drew are in KV. `prefetched` are those of steps that follow, of which the
+    context counts nothing yet.
     """
 
     results: list[AnyResult]
@@ -102,3 +104,4 @@ class ForwardReply(Record, frozen=True):
     drafted: int = 0
     kept: int = 0
     prefetched: list[int] = []
+    replayed: int = 0

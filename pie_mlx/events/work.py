@@ -21,7 +21,8 @@ class PassCompleted(Event, frozen=True):
     horizon `remaining_tokens` and `variation`, or declared by the program when `remaining_tokens` is 0. Of the tokens
     that the engine itself drafted for it, `guessed_tokens`, the first `guessed_right` were verified. `following` passes
     of a token each came right after it, or were drawn ahead of it, and are counted with it. Its first tokens were in a
-    batch at `started_seconds`.
+    batch at `started_seconds`. `replayed_tokens` were known and computed again: lost ones before it, and of the
+    computed ones those whose pages were cached.
     """
 
     process: str
@@ -39,6 +40,7 @@ class PassCompleted(Event, frozen=True):
     guessed_right: int = 0
     following: int = 0
     started_seconds: float = 0.0
+    replayed_tokens: int = 0
 
 
 class TickCompleted(Event, frozen=True):

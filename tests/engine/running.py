@@ -107,7 +107,8 @@ class Running:
 
     def prompt(self, tokens: int, seed: int = 0) -> list[int]:
         """Ordinary token ids, different for every seed."""
-        return [40 + (index * 7 + seed * 131) % 400 for index in range(tokens)]
+        known = min(400, self.core.services.model_info.vocabulary_size - 40)
+        return [40 + (index * 7 + seed * 131) % known for index in range(tokens)]
 
     async def greedy(self, context: Context, tokens: int) -> list[int]:
         return await context.generate(Sampler.argmax(), max_tokens=tokens, stop=[], auto_flush=False).collect_tokens()

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from pie_mlx.backends.base import ALL_THREADS, Backend
 from pie_mlx.backends.cpu import numerics, rotation
 from pie_mlx.backends.cpu.blas import blas
+from pie_mlx.backends.cpu.convolution import convolve_by_shifts
 from pie_mlx.backends.cpu.pool import CpuPool
 from pie_mlx.backends.cpu.products import MOST_ROWS, multiply_in_blocks
 from pie_mlx.backends.device import SHARED_POOL_BYTES
@@ -46,8 +47,10 @@ class CpuBackend(Backend):
         return blas().name
 
     def adapt(self, model: Any) -> None:
-        """Lets rotations share their angles, and products of few rows read matrices in blocks where that is faster."""
+        """Lets rotations share their angles, convolves by shifts, and lets products of few rows read matrices in blocks
+        where that is faster."""
         rotation.install()
+        convolve_by_shifts(model)
         if blas().copies_large_matrices:
             multiply_in_blocks(model)
 

@@ -25,8 +25,8 @@ class StateIO:
     async def carry_out(self) -> None:
         """Do everything that is due."""
         for kept in self._kept.pop_added():
-            state: RecurrentState = kept.state
-            if state.size > 1:
+            state: RecurrentState | None = kept.state
+            if state is not None and state.size > 1:  # it may have been dropped while another one was copied
                 alone = await self._runner.call(state.alone)
                 if kept.state is state:
                     kept.state = alone

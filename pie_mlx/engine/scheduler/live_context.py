@@ -79,6 +79,8 @@ class LiveContext:
     """Who launched its program."""
     truncates: bool = False
     """Its program has truncated it."""
+    replayed: int = 0
+    """Its tokens that were computed again since its last pass."""
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Orders the calls that name it (P3)."""
 
@@ -92,6 +94,11 @@ class LiveContext:
             raise ContextReleasedError(
                 f"context {self.id}: it was released", hint="create, fork or open another context"
             )
+
+    def pop_replayed(self) -> int:
+        """How many of its tokens were computed again since the last call."""
+        replayed, self.replayed = self.replayed, 0
+        return replayed
 
     def raise_deferred(self) -> None:
         """Raises the deferred error, once."""

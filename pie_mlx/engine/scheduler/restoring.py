@@ -26,9 +26,10 @@ class Restorer:
         self._state, self._page_io, self._reports, self._network = state, page_io, reports, network
 
     def suspend(self, context: LiveContext) -> None:
-        """Give back all pages of a context. A restore under way is dropped."""
-        self.drop(context)
-        self._leave(context)
+        """Give back all pages of a context. A restore under way is dropped; the next one finds what it computed, as far
+        as its pages stay in the cache."""
+        restoration = self._state.restorations.pop(context.id, None)
+        self._leave(context, 0 if restoration is None else restoration.reached)
         context.fresh = False
         context.stay_rows = 0
         context.suspensions += 1
@@ -51,13 +52,19 @@ class Restorer:
         else:
             self._network.set_state(context.id, state)
 
-    def _leave(self, context: LiveContext) -> None:
-        """Give back the pages, but keep what recurrent layers remember of its tokens, for its return."""
+    def _leave(self, context: LiveContext, reached: int = 0) -> None:
+        """Give back the pages, but keep what recurrent layers remember of its tokens, for its return; of a context that
+        is being restored, the first `reached` tokens are there."""
         store, known = self._state.store, self._network.state(context.id)
-        is_right = known is not None and store.contexts[context.id].usable
-        if known is not None and is_right and known.tokens <= store.sequence_length(context.id):
+        if (
+            known is not None
+            and store.contexts[context.id].usable
+            and known.tokens <= store.sequence_length(context.id)
+        ):
             store.states.keep(context.id, known, known.tokens, known.size_bytes, shared=False)
-        store.suspender.suspend(context.id)
+        store.suspender.suspend(context.id, reached)
+        if known is not None and known.tokens == reached:
+            store.suspender.keep_state(context.id, known, known.tokens, known.size_bytes)
         self._network.set_state(context.id, None)
 
     def begin(self, context: LiveContext, *, moved: bool = True) -> bool:
@@ -123,6 +130,7 @@ class Restorer:
             return
         context = restoration.context
         del self._state.restorations[context.id]
+        context.replayed += restoration.work.replayed_tokens
         self._state.store.suspender.finish_restore(context.id)
         if restoration.moved:
             self._reports.restored(context.id, restoration.work)

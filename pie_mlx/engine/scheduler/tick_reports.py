@@ -46,9 +46,8 @@ class TickReports:
 
     def restored(self, context: int, work: Restore) -> None:
         """All content of a context is in the pool again."""
-        replayed_tokens = sum(len(fill.tokens) for fill in work.fills)
         self._waits_no_more(context)
-        self._emit(ContextRestored(context, work.attached, len(work.copies), len(work.reads), replayed_tokens))
+        self._emit(ContextRestored(context, work.attached, len(work.copies), len(work.reads), work.replayed_tokens))
 
     def settled(self, tick: int, settlement: Settlement) -> None:
         """Credits moved, or the price did."""

@@ -67,6 +67,13 @@ class Restoration:
     def next_replay(self) -> ForwardTask | None:
         return self.replays[0] if self.replays else None
 
+    @property
+    def reached(self) -> int:
+        """The first tokens of the context whose content is there, once some were computed again; 0 before."""
+        item = self.next_replay
+        has_begun = item is not None and (item.cursor or len(self.replays) < len(self.work.fills))
+        return item.first_slot + item.cursor if item is not None and has_begun else 0
+
 
 @dataclass(slots=True)
 class TickState:

@@ -84,10 +84,10 @@ async def test_a_text_that_never_fits_is_refused_with_the_price_of_its_state(
 
 
 async def test_more_forks_than_states_fit_take_turns(tiny_model_directory: Callable[[str], Path]) -> None:  # P13
-    with running(model=str(tiny_model_directory("qwen3_next")), total_pages=12) as engine:
+    with running(model=str(tiny_model_directory("qwen3_next")), total_pages=160) as engine:
         source = await held(engine, 1)
         expected = await logits(source.fork())
-        found = await asyncio.gather(*[logits(source.fork()) for _ in range(20)])
+        found = await asyncio.gather(*[logits(source.fork()) for _ in range(200)])
         for each in found:
             np.testing.assert_allclose(each, expected, atol=1e-5)
 

@@ -10,9 +10,11 @@ import numpy.typing as npt
 import pytest
 
 from pie_mlx.engine.paging.spill import HostContent, Spill, SpillCosts, SpillFile
+from pie_mlx.engine.scheduler.forward_task import ForwardTask
+from pie_mlx.engine.scheduler.restoring import Restorer
 from pie_mlx.engine.services import Services
 from pie_mlx.errors import ContextReleasedError
-from pie_mlx.events import ContextRestored, SpillChanged, TickCompleted
+from pie_mlx.events import ContextRestored, PassCompleted, SpillChanged, TickCompleted
 from pie_mlx.sdk import Context, Logits
 from tests.engine.running import Running, running
 
@@ -26,6 +28,7 @@ ARCHITECTURES = [
     "granitemoehybrid",
     "falcon_h1",
     "jamba",
+    "mamba2",
     "recurrent_gemma",
     "rwkv7",
     "kimi_linear",
@@ -99,6 +102,35 @@ async def displace(engine: Running) -> None:
     with Context(engine.model) as other:
         other.inner().reserve_working_pages(engine.store.pool.available() - engine.store.states.pages_each)
         await other.append(prompt(9, 5)).flush()
+
+
+@pytest.mark.parametrize("displaced", [False, True])
+async def test_a_replay_that_has_to_make_way_goes_on_where_it_was(
+    displaced: bool, tiny_model_directory: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:  # R1, R4
+    directory = tiny_model_directory("qwen3_next")
+    with running(model=str(directory), prefill_chunk_tokens=64, total_pages=40) as engine:
+        expected = await logits(await filled(engine, prompt(1)), prompt(2, 20))
+        engine.store.pool.kept_states.clear()
+        context = await filled(engine, prompt(1))
+        context.suspend()
+        engine.store.pool.kept_states.clear()
+        if displaced:
+            await displace(engine)
+        restorer, chunks = engine.part(Restorer), list[int]()
+        after_chunk = restorer.after_chunk
+
+        def make_way(item: ForwardTask) -> None:
+            after_chunk(item)
+            chunks.append(item.cursor)
+            if len(chunks) == 1:
+                restorer.suspend(item.context)
+
+        monkeypatch.setattr(restorer, "after_chunk", make_way)
+        before = len(engine.events)
+        agree(await logits(context, prompt(2, 20)), expected)
+        ticks = [event.tokens for event in engine.events[before:] if isinstance(event, TickCompleted)]
+        assert ticks == [64, 36, 20]
 
 
 async def content(engine: Running, pages: list[int]) -> list[bytes]:
@@ -182,6 +214,8 @@ async def test_a_suspended_state_comes_back_from_the_disk_unless_it_is_damaged(
     restored = [event for event in spilling.events if isinstance(event, ContextRestored)][-1]
     assert restored.read_pages > 0
     assert bool(restored.replayed_tokens) is damaged
+    passes = [event for event in spilling.events if isinstance(event, PassCompleted)]
+    assert passes[-1].replayed_tokens == restored.replayed_tokens
     told = [event.state for event in spilling.events if isinstance(event, SpillChanged)]
     assert ("damaged" in told) is damaged
     context.release()
@@ -203,6 +237,9 @@ async def test_a_truncation_to_a_checkpoint_computes_nothing_again(
         await logits(context, prompt(2, 20))
         ticks = [event for event in engine.events[before:] if isinstance(event, TickCompleted)]
         assert sum(tick.tokens for tick in ticks) == 20 + replayed
+        assert [event.replayed_tokens for event in engine.events[before:] if isinstance(event, PassCompleted)] == [
+            replayed
+        ]
         assert not any(isinstance(event, ContextRestored) for event in engine.events)
         context.release()
         with pytest.raises(ContextReleasedError):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pie_mlx.calls import DescribeRuntime
+from pie_mlx.engine.handlers.forward import checkpointing
 from pie_mlx.events import PassCompleted
 from pie_mlx.sdk import Context, Logits
 from tests.engine.running import Running, engine_alone, finished
@@ -67,6 +68,22 @@ async def test_prompts_that_part_share_what_is_before_from_the_third_on(engine: 
     engine.core.services.store.pool.kept_states.clear()
     expected = [await alone(engine, [*shared, *prompt(seed, 90)]) for seed in (5, 6, 7)]
     assert all(alike(logits, other) for (logits, _), (other, _) in zip(found, expected, strict=True))
+
+
+async def test_within_a_long_prompt_states_are_kept_at_distances(
+    engine: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpointing, "FEWEST_BETWEEN", 64)
+    distance = max(64, 16 * engine.store.states.pages_each)
+    other = [*prompt(1, 190), *prompt(5, 60)]
+    expected, _ = await alone(engine, other)
+    engine.core.services.queue.empty_cache()
+    await alone(engine, prompt(1, 240))
+    found, attached = await alone(engine, other)
+    assert attached == 176 // distance * distance
+    assert alike(found, expected)
+    told = [event for event in engine.events if isinstance(event, PassCompleted)][-1]
+    assert (told.replayed_tokens, told.computed_tokens) == (176 - attached, 250 - attached)
 
 
 async def alone(engine: Running, tokens: list[int]) -> tuple[np.ndarray, int]:

@@ -235,6 +235,28 @@ def test_a_page_that_somebody_had_meanwhile_is_written_again(runs_ahead: bool) -
         assert finished(in_context(engine, lives(engine, disturbed=True))) == alone
 
 
+def test_a_context_that_got_other_tokens_reads_nothing_that_was_computed_behind_the_old_ones(
+    ahead: Running, behind: Running
+) -> None:  # E1, P6
+    async def replaced(engine: Running) -> np.ndarray:
+        begun, page = engine.prompt(16, seed=21), engine.prompt(16, seed=22)
+        with Context(engine.model) as other, Context(engine.model) as stream:
+            await other.append([*begun, *page]).flush()
+            await stream.append(begun).flush()
+            await stream.forward().input_at([page[0], *engine.prompt(14, seed=23)], [16, 5, *range(18, 31)]).execute()
+            forward = stream.forward().input([49])
+            drawn = forward.sample([0], GREEDY)
+            token = (await forward.execute()).token(drawn)
+            assert token is not None
+            stream.truncate(15)
+            forward = stream.forward().input([*page[1:], token])
+            probe = forward.probe(15, Logits())
+            return np.frombuffer((await forward.execute()).logits(probe) or b"", np.float32)
+
+    expected = finished(in_context(behind, replaced(behind)))
+    assert finished(in_context(ahead, replaced(ahead))) == pytest.approx(expected, abs=1e-2)
+
+
 async def test_a_prompt_has_a_row_in_every_batch_beside_a_stream() -> None:  # Q8
     with running(prefill_chunk_tokens=64, decode_stall_seconds=60.0) as engine:
         stream, prompt = (Context(engine.model).append(engine.prompt(20, seed)) for seed in range(2))

@@ -5,6 +5,7 @@ after the last kept state save nothing: every layer computes their tokens again.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from pie_mlx.engine.kv import WorkingToken
 from pie_mlx.engine.model.networks.states import RecurrentState
@@ -15,22 +16,34 @@ from pie_mlx.engine.services import Services
 FEWEST_TOKENS = 64
 """A state is kept only after as many computed tokens: keeping one costs a pass, and the memory of many pages."""
 
+FEWEST_BETWEEN = 512
+"""Within a long prompt states are kept that far apart at least, as that many tokens are a pass anyway."""
 
-def attach_pages(services: Services, number: int, inputs: Sequence[WorkingToken], limit: int) -> int:
-    """Attach cached pages with the first `limit` of `inputs` as far as the context can go on after them; how many
-    inputs that covers."""
+
+class Attached(NamedTuple):
+    """How many inputs of a pass are on cached pages that were `attached`, and how many more on others, which are
+    computed again: `replayed`."""
+
+    attached: int
+    replayed: int
+
+
+def attach_pages(services: Services, number: int, inputs: Sequence[WorkingToken], limit: int) -> Attached:
+    """Attach cached pages with the first `limit` of `inputs` as far as the context can go on after them."""
     working = services.store.working
     if not services.runner.model.recurrent:
-        return working.match_prefix(number, inputs, limit)
+        return Attached(working.match_prefix(number, inputs, limit), 0)
     kept_states = services.store.pool.kept_states
-    for depth, record in reversed(list(enumerate(working.cached_records(number, inputs, limit), 1))):
+    records = working.cached_records(number, inputs, limit)
+    cached = max(0, working.tokens_to_fill(number, len(records))) if records else 0
+    for depth, record in reversed(list(enumerate(records, 1))):
         state = None if record.checkpoint is None else kept_states.use(record.checkpoint)
         covered = working.tokens_to_fill(number, depth)
         if state is not None and covered > 0:
             working.match_prefix(number, inputs, covered)
             services.runner.model.network.set_state(number, state)
-            return covered
-    return 0
+            return Attached(covered, cached - covered)
+    return Attached(0, cached)
 
 
 def is_shared_soon(services: Services, inputs: Sequence[WorkingToken]) -> bool:
@@ -43,15 +56,19 @@ async def compute_to_checkpoints(
 ) -> int:
     """Compute leading inputs up to each page whose end is worth a state; how many.
 
-    These are the last page before the first token that is read, where an equal prompt goes on, and the last that is
-    cached already: there another prompt parted from this one, and the next may do so.
+    These are the last page before the first token that is read, where an equal prompt goes on, the last that is cached
+    already, as there another prompt parted from this one, and the next may do so; and between them pages so far apart
+    that their states take no more memory than the prompt itself.
     """
-    working, done = services.store.working, 0
+    store, working, done = services.store, services.store.working, 0
     limit = min([len(inputs), *(read.index for read in reads)])
     if limit < FEWEST_TOKENS:
         return 0
     cached = working.tokens_to_fill(context.id, len(working.cached_records(context.id, inputs, limit)))
-    for end in sorted({cached, working.tokens_to_last_page(context.id, limit)}):
+    last = working.tokens_to_last_page(context.id, limit)
+    distance = max(FEWEST_BETWEEN, store.states.pages_each * store.page_size)
+    first = distance - store.sequence_length(context.id) % distance
+    for end in sorted({cached, last, *range(first, last - FEWEST_TOKENS, distance)}):
         if end - done < FEWEST_TOKENS:
             continue
         await services.queue.run(context, inputs[done:end], [], commits=True)

@@ -3,6 +3,8 @@
 from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar
 
+from msgspec.structs import replace
+
 from pie_mlx import calls
 from pie_mlx.calls import Sampler
 from pie_mlx.engine.handlers.base import answers
@@ -26,6 +28,7 @@ from pie_mlx.engine.handlers.forward.forward_request import (
     requests,
 )
 from pie_mlx.engine.handlers.forward.pass_pages import (
+    Match,
     check_room,
     match_prefix,
     reserve_pages,
@@ -115,19 +118,23 @@ async def _pass(
             continuation.restrict(bound, fixed, free)
             _limit(services, continuation, claimed, length + len(request.inputs))
         work = _run(services, context, call, request, reads, drafted, continuation)
-        results, computed = await _paid(services, process, len(request.inputs), drafted or continuation, work)
+        results, match = await _paid(services, process, len(request.inputs), drafted or continuation, work)
         if reads_mean(call):
             results = [mean_of(results)]
-        attached, further = len(request.inputs) - computed, 0 if continuation is None else continuation.kept
-        counts = (length, attached, computed + further, len(reads) + further + claimed)
+        attached, further = match.attached, 0 if continuation is None else continuation.kept
+        replayed = match.replayed + context.pop_replayed()
+        computed = len(request.inputs) - attached + further
+        counts = (length, attached, replayed, computed, len(reads) + further + claimed)
         _tell(services, process, context, counts, drafted, further + claimed, requested_seconds)
         prefetched = split_prefetched(context, call, continuation, results, claimed)
         if drafted is not None:
-            return _verified(services, context, call, matchers, drafted, results, attached)
+            return replace(_verified(services, context, call, matchers, drafted, results, attached), replayed=replayed)
         context.sampled += further + sum(isinstance(slot.read, Sampler) for slot in call.slots)
         terminated = _advance(services, call, matchers, results, continuation)
         counters = services.store.contexts[context.id].counters()
-        return calls.ForwardReply(results, counters, terminated, attached, kept=further, prefetched=prefetched)
+        return calls.ForwardReply(
+            results, counters, terminated, attached, kept=further, prefetched=prefetched, replayed=replayed
+        )
 
 
 async def _request(
@@ -210,20 +217,21 @@ async def _run(
     reads: Sequence[LogitsRequest],
     drafted: DraftedPass | None,
     continuation: PassContinuation | None,
-) -> tuple[list[calls.AnyResult], int]:
+) -> tuple[list[calls.AnyResult], Match]:
     """Attach, reserve, compute and commit; on any error the context is as it was (E3, E6).
 
-    Answers the results, without those of drafts, and how many of the inputs were computed.
+    Answers the results, without those of drafts, and what was attached.
     """
     with undone_by_errors(services, context, commits=call.commit):
         counted = count_in(services.store, context, request)
         if counted and services.runner.model.recurrent:
             recurrence = services.runner.model.network.recurrence
             recurrence.seek(context.id, services.store.sequence_length(context.id))
-        attached, key = (0, None) if counted else await match_prefix(services, context, call, request)
+        match = Match() if counted else await match_prefix(services, context, call, request)
+        attached, key = match.attached, match.key
         inputs = request.inputs[counted + attached :]
         if not inputs:
-            return [], 0
+            return [], match
         await reserve_pages(services, context, len(inputs) if call.reserve else 0)
         shifted, window = [_shift(read, request.own_start - counted - attached) for read in reads], None
         if drafted is not None and drafted.count:
@@ -251,7 +259,7 @@ async def _run(
             drafted.find_nothing(results)
         if drafted is not None:
             results[drafted.slot] = drafted.drawn(results, len(reads))
-        return results[: len(reads)], len(request.inputs) - attached
+        return results[: len(reads)], match
 
 
 def _with_drafts(
@@ -297,13 +305,14 @@ def _tell(
     services: Services,
     process: HostedProcess,
     context: LiveContext,
-    counts: tuple[int, int, int, int],
+    counts: tuple[int, int, int, int, int],
     drafted: DraftedPass | None,
     further: int,
     requested_seconds: float,
 ) -> None:
-    """`counts`: tokens held before the pass, attached and computed by it, and rows read; `further` passes followed."""
-    held, attached, computed, read = counts
+    """`counts`: tokens held before the pass, attached, replayed and computed by it, and rows read; `further` passes
+    followed."""
+    held, attached, replayed, computed, read = counts
     expected = context.expected or NO_HORIZON
     guessed, right = (0, 0) if drafted is None else drafted.guesses()
     services.emit(
@@ -311,6 +320,7 @@ def _tell(
             process=process.id,
             context=context.id,
             attached_tokens=attached,
+            replayed_tokens=replayed,
             computed_tokens=computed,
             rows_read=read,
             held_tokens=held,

@@ -2,6 +2,7 @@
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from pie_mlx import calls
 from pie_mlx.engine.handlers.forward.checkpointing import attach_pages, is_shared_soon
@@ -20,16 +21,22 @@ def check_room(services: Services, context: LiveContext, call: calls.Forward) ->
         store.working.rows(context.id, tokens)
 
 
-async def match_prefix(
-    services: Services, context: LiveContext, call: calls.Forward, request: ForwardRequest
-) -> tuple[int, bytes | None]:
-    """Attach cached pages, also those that another pass computes now; how many inputs they cover, and the key of the
-    first page to compute (K5, K6)."""
+class Match(NamedTuple):
+    """How many inputs attached pages cover, how many after them are computed though their pages are cached, and the
+    key of the first page to compute (K5)."""
+
+    attached: int = 0
+    replayed: int = 0
+    key: bytes | None = None
+
+
+async def match_prefix(services: Services, context: LiveContext, call: calls.Forward, request: ForwardRequest) -> Match:
+    """Attach cached pages, also those that another pass computes now (K5, K6)."""
     limit = request.plain
     if call.slots:
         limit = min(limit, request.own_start + min([slot.index for slot in call.slots]))
     if not limit or not call.reserve:
-        return 0, None
+        return Match()
     store, attached = services.store, 0
 
     def runs(other: int) -> bool:
@@ -37,11 +44,12 @@ async def match_prefix(
 
     while True:
         left = request.inputs[attached : request.plain]
-        attached += attach_pages(services, context.id, left, limit - attached)
+        found = attach_pages(services, context.id, left, limit - attached)
+        attached += found.attached
         wanted = request.inputs[attached:limit]
         key = store.working.next_key(context.id, wanted) if is_shared_soon(services, wanted) else None
         if not await services.inflight_prefixes.wait(key, wanted, runs):
-            return attached, key
+            return Match(attached, found.replayed, key)
         await services.queue.restore(context, computes=True)
 
 

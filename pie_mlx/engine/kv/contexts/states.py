@@ -47,7 +47,9 @@ class ContextStates:
         if known is not None:
             self._kept_states.use(known)
             return
-        kept = self._kept_states.keep(state, tokens, size_bytes)
+        before = self.newest(number, tokens)
+        saves = max(1, tokens - (0 if before is None else before.tokens))
+        kept = self._kept_states.keep(state, tokens, size_bytes, saves)
         if kept is None:
             return
         if shared and context.committed and tokens == context.committed * self._page_size:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pie_mlx.engine.kv.contexts.context import NO_POSITION, Context, ContextTable
 from pie_mlx.engine.kv.contexts.fills import fills_of
@@ -37,14 +37,16 @@ class Suspender:
 
     # Leaving.
 
-    def suspend(self, number: int) -> SuspensionResult:
-        """Frees all pages (R1). Does nothing if the context is off-pool; drops a restore that is not finished."""
+    def suspend(self, number: int, reached: int = 0) -> SuspensionResult:
+        """Frees all pages (R1). Does nothing if the context is off-pool; drops a restore that is not finished, of which
+        full pages within the first `reached` tokens stay in the cache."""
         context = self._contexts[number]
         self._pool.break_promise(number)
         if not context.resident:
             return SuspensionResult(0, ())
         before = self._pool.available()
-        if context.restoring:
+        if context.image is not None:
+            self._working.adopt(context, context.image.records[context.committed : reached // self._page_size])
             self._leave(context, kept=0)
             return SuspensionResult(self._pool.available() - before, ())
         image = self._image_of(context)
@@ -54,6 +56,18 @@ class Suspender:
         context.image = image
         self._leave(context, kept=len(image.tail.records))
         return SuspensionResult(self._pool.available() - before, tuple(_reclaimable(leaf, image)))
+
+    def keep_state(self, number: int, state: Any, tokens: int, size_bytes: int) -> None:
+        """Keeps the state that a dropped restore of an off-pool context came to, after its first `tokens` tokens."""
+        context = self._contexts[number]
+        image = context.image
+        before = None if image is None else deepest(image_states(image), tokens)
+        saves = tokens - (0 if before is None else before.tokens)
+        kept = self._pool.kept_states.keep(state, tokens, size_bytes, saves) if saves else None
+        if image is not None and kept is not None:
+            context.image = replace(image, states=(*image.states, kept))
+            self._images.retain(context.image)
+            self._images.release(image)
 
     def release(self, context: Context) -> None:
         """Frees pages and image of a context that ends."""

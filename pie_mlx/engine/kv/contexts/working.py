@@ -265,6 +265,8 @@ class WorkingPages:
         return pages
 
     def _keep_tokens(self, context: Context, tokens: int) -> None:
+        if tokens < len(context.working):
+            self._pool.break_promise(context.number)  # the step in flight read what goes now
         del context.working[tokens:]
         context.inherited_tokens = min(context.inherited_tokens, len(context.working))
         self._pool.kept_states.cut(context.states, context.committed * self._page_size + len(context.working))

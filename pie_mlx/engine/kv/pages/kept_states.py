@@ -1,13 +1,16 @@
 """What recurrent layers remember at some places of a text: where a context goes on without computing it all again."""
 
-from collections import Counter, OrderedDict
+from collections import Counter
+from heapq import heapify, heappop, heappush
+from itertools import count
 from typing import Any
 
 from pie_mlx.engine.kv.pages.segment import IntegrityError, KeptState, PageRecord
 
 
 class KeptStates:
-    """Kept states within a limit of bytes. The least recently used are dropped first.
+    """Kept states within a limit of bytes. Those of least worth are dropped first: the tokens that a use saves, times
+    the uses, for the bytes, and on top what the last one that was dropped was worth, so that all of them age.
 
     What refers to one counts as a holder (`retain`, `release`); one without holders is forgotten. A holder must look
     whether the state is still there, and nothing breaks where it is not: its tokens are computed again.
@@ -16,7 +19,9 @@ class KeptStates:
     def __init__(self, limit_bytes: int) -> None:
         self.limit_bytes = limit_bytes
         self.size_bytes = 0
-        self._kept: OrderedDict[KeptState, None] = OrderedDict()
+        self._kept: dict[KeptState, None] = {}
+        self._by_worth: list[tuple[float, int, KeptState]] = []
+        self._order, self._dropped_worth = count(), 0.0
         self._added: list[KeptState] = []
         self._lost: list[tuple[KeptState, Any]] = []
         self._released: list[Any] = []
@@ -24,14 +29,18 @@ class KeptStates:
     def __len__(self) -> int:
         return len(self._kept)
 
-    def keep(self, state: Any, tokens: int, size_bytes: int) -> KeptState | None:
-        """Keep a state, whose caller must `retain` it. None if it alone exceeds the limit."""
+    def keep(self, state: Any, tokens: int, size_bytes: int, saves: int) -> KeptState | None:
+        """Keep a state, whose caller must `retain` it; each use `saves` computing so many tokens. None if it alone
+        exceeds the limit."""
         if size_bytes > self.limit_bytes:
             return None
         while self.size_bytes + size_bytes > self.limit_bytes:
-            self._drop(next(iter(self._kept)))
-        kept = KeptState(state, tokens, size_bytes)
+            least = self._least()
+            self._dropped_worth = least.worth
+            self._drop(least)
+        kept = KeptState(state, tokens, size_bytes, saves)
         self._kept[kept] = None
+        self._weigh(kept)
         self.size_bytes += size_bytes
         self._added.append(kept)
         return kept
@@ -51,9 +60,10 @@ class KeptStates:
             self.forget_spill(kept)
 
     def use(self, kept: KeptState) -> Any:
-        """The state, which now is the most recently used; None if it was dropped."""
+        """The state, which was used once more; None if it was dropped."""
         if kept.state is not None:
-            self._kept.move_to_end(kept)
+            kept.uses += 1
+            self._weigh(kept)
         return kept.state
 
     def attach(self, record: PageRecord, kept: KeptState) -> None:
@@ -123,9 +133,26 @@ class KeptStates:
         if sum(kept.size_bytes for kept in self._kept) != self.size_bytes or self.size_bytes > self.limit_bytes:
             raise IntegrityError(f"kept states: {self.size_bytes} bytes of {self.limit_bytes} are wrong")
 
+    def _weigh(self, kept: KeptState) -> None:
+        kept.worth = self._dropped_worth + kept.uses * kept.saves / max(1, kept.size_bytes)
+        heappush(self._by_worth, (kept.worth, next(self._order), kept))
+        if len(self._by_worth) > 2 * len(self._kept) + 64:
+            self._by_worth = [entry for entry in self._by_worth if _is_current(entry)]
+            heapify(self._by_worth)
+
+    def _least(self) -> KeptState:
+        while not _is_current(self._by_worth[0]):
+            heappop(self._by_worth)
+        return self._by_worth[0][2]
+
     def _drop(self, kept: KeptState) -> None:
         del self._kept[kept]
         self.size_bytes -= kept.size_bytes
         if kept.wanted and kept.spill is None:
             self._lost.append((kept, kept.state))
         kept.state = None
+
+
+def _is_current(entry: tuple[float, int, KeptState]) -> bool:
+    worth, _, kept = entry
+    return kept.state is not None and kept.worth == worth

@@ -70,8 +70,8 @@ class PagePool:
             self.free_ids[self.promised.pop(context)] = None
 
     def pop_displaced(self) -> set[int]:
-        """Contexts that were suspended or lost a promised page since the last call. Their next token may no longer go
-        where `WorkingPages.table_for` said, or another context has written there since."""
+        """Contexts that were suspended, truncated, or lost a promised page since the last call. Their next token may no
+        longer go where `WorkingPages.table_for` said, others have written there since, or it follows other tokens."""
         displaced, self.displaced = self.displaced, set()
         return displaced
 

@@ -15,14 +15,16 @@ class KeptState:
     """A state after the first `tokens` tokens of all its holders.
 
     `state` is opaque here, and None once it is dropped; `spill` is its key in the spill file, None if it is not there.
-    `holders` counts the pages, contexts and images that refer to it, `wanted` the images among them.
+    `holders` counts the pages, contexts and images that refer to it, `wanted` the images among them. Each use of it
+    `saves` computing so many tokens; states of less `worth` are dropped first.
     """
 
-    __slots__ = ("holders", "size_bytes", "spill", "state", "tokens", "wanted")
+    __slots__ = ("holders", "saves", "size_bytes", "spill", "state", "tokens", "uses", "wanted", "worth")
 
-    def __init__(self, state: Any, tokens: int, size_bytes: int) -> None:
-        self.state, self.tokens, self.size_bytes = state, tokens, size_bytes
+    def __init__(self, state: Any, tokens: int, size_bytes: int, saves: int) -> None:
+        self.state, self.tokens, self.size_bytes, self.saves = state, tokens, size_bytes, saves
         self.spill: Any = None
+        self.uses, self.worth = 1, 0.0
         self.holders = self.wanted = 0
 
 

@@ -139,6 +139,11 @@ class Restore:
     state: KeptState | None = None
     written: frozenset[int] | None = None
 
+    @property
+    def replayed_tokens(self) -> int:
+        """Tokens that the fills compute."""
+        return sum(len(fill.tokens) for fill in self.fills)
+
 
 @dataclass(frozen=True, slots=True)
 class Opened:

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from pie_mlx.engine.kv import KeptState, KeptStates
 
 
-def kept(states: KeptStates, name: str, size: int, *, wanted: bool = False) -> KeptState:
-    found = states.keep(name, 1, size)
+def kept(states: KeptStates, name: str, size: int, *, saves: int = 1, wanted: bool = False) -> KeptState:
+    found = states.keep(name, saves, size, saves)
     assert found is not None
     states.retain(found, wanted=wanted)
     return found
@@ -16,7 +16,7 @@ def kept(states: KeptStates, name: str, size: int, *, wanted: bool = False) -> K
 def test_a_state_larger_than_the_limit_is_not_kept_and_costs_no_other() -> None:
     states = KeptStates(100)
     small = kept(states, "small", 60)
-    assert states.keep("large", 1, 101) is None
+    assert states.keep("large", 1, 101, 1) is None
     assert small.state == "small"
 
 
@@ -50,21 +50,45 @@ def test_what_no_image_wants_any_more_is_not_saved() -> None:
     assert states.pop_lost() == []
 
 
-@given(st.lists(st.tuples(st.integers(0, 4), st.sampled_from(["keep", "use", "release"]), st.integers(1, 40))))
-def test_the_least_recently_used_are_dropped_within_the_limit(steps: list[tuple[int, str, int]]) -> None:
-    states, held, order = KeptStates(64), dict[int, KeptState](), list[int]()
-    for number, step, size in steps:
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 4), st.sampled_from(["keep", "use", "release"]), st.integers(1, 40), st.integers(1, 9))
+    )
+)
+def test_what_saves_the_fewest_tokens_for_its_bytes_is_dropped_first(
+    steps: list[tuple[int, str, int, int]],
+) -> None:
+    states, held, worths, dropped = KeptStates(64), dict[int, KeptState](), dict[int, float](), 0.0
+    for number, step, size, saves in steps:
         known = held.get(number)
         if step == "keep" and known is None:
-            held[number] = kept(states, str(number), size)
-            order.append(number)
-            while sum(held[each].size_bytes for each in order) > 64:
-                del order[0]
+            while sum(held[each].size_bytes for each in worths) + size > 64:
+                least = min(worths, key=lambda each: worths[each])
+                dropped = worths.pop(least)
+            held[number] = kept(states, str(number), size, saves=saves)
         elif known is not None and step == "use":
-            assert states.use(known) == (str(number) if number in order else None)
-            order.sort(key=lambda each: each == number)
+            assert states.use(known) == (str(number) if number in worths else None)
+            if number not in worths:
+                continue
         elif known is not None and step == "release":
             states.release(held.pop(number))
-            order = [each for each in order if each != number]
-    assert {number for number, found in held.items() if found.state is not None} == set(order)
-    assert states.size_bytes == sum(held[number].size_bytes for number in order)
+            worths.pop(number, None)
+            continue
+        else:
+            continue
+        worths.pop(number, None)
+        worths[number] = dropped + held[number].uses * held[number].saves / held[number].size_bytes
+    assert {number for number, found in held.items() if found.state is not None} == worths.keys()
+    assert states.size_bytes == sum(held[number].size_bytes for number in worths)
+
+
+def test_what_is_used_again_and_again_outlives_much_that_is_used_once() -> None:
+    states = KeptStates(100)
+    used = kept(states, "used", 10)
+    for number in range(40):
+        kept(states, str(number), 10)
+        states.use(used)
+    assert used.state == "used"
+    for number in range(2000):
+        kept(states, str(number), 10)
+    assert used.state is None, "all of them age"

@@ -17,7 +17,8 @@ from tests.engine.model.networks.test_forward import content
 
 ARCHITECTURES = [
     "qwen3_next", "qwen3_5", "qwen3_5_moe", "lfm2", "lfm2_moe", "nemotron_h", "granitemoehybrid", "falcon_h1", "jamba",
-    "mamba2", "recurrent_gemma", "rwkv7", "olmo_hybrid",
+    "mamba2", "recurrent_gemma", "rwkv7", "kimi_linear", "olmo_hybrid", "bailing_hybrid", "bailing_moe_linear",
+    "bailing_moe_v3",
 ]  # fmt: skip
 PROMPT, WINDOW = [11, 25, 3, 20, 42, 7, 7, 91, 30], [1, 9, 8, 4, 60]
 
