@@ -95,11 +95,6 @@ class LiveContext:
                 f"context {self.id}: it was released", hint="create, fork or open another context"
             )
 
-    def pop_replayed(self) -> int:
-        """How many of its tokens were computed again since the last call."""
-        replayed, self.replayed = self.replayed, 0
-        return replayed
-
     def raise_deferred(self) -> None:
         """Raises the deferred error, once."""
         error, self.deferred_error = self.deferred_error, None

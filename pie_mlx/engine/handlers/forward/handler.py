@@ -122,7 +122,7 @@ async def _pass(
         if reads_mean(call):
             results = [mean_of(results)]
         attached, further = match.attached, 0 if continuation is None else continuation.kept
-        replayed = match.replayed + context.pop_replayed()
+        replayed, context.replayed = match.replayed + context.replayed, 0
         computed = len(request.inputs) - attached + further
         counts = (length, attached, replayed, computed, len(reads) + further + claimed)
         _tell(services, process, context, counts, drafted, further + claimed, requested_seconds)
