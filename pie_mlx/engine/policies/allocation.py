@@ -32,11 +32,10 @@ def allocate(view: View, order: Order, due_at_once: int | None = None) -> Alloca
 
 
 def first_waiting(view: View, order: Order) -> int | None:
-    """The context that is due at once when nothing can run: the first of those that wait for pages with work."""
+    """The context that is due at once when nothing can run: the first of those that wait for pages."""
     contexts = {context.context: context for context in view.contexts}
     waiting = [contexts[request.context] for request in view.requests]
-    working = [context for context in waiting if context.has_work]
-    return min(working, key=order.page_rank).context if working else None
+    return min(waiting, key=order.page_rank).context if waiting else None
 
 
 @dataclass(slots=True)
@@ -67,8 +66,6 @@ class _Allocator:
         self.leaves_room = self.residency > 0 and order.leaves_room
         established = filter(_is_established, view.contexts if self.leaves_room else ())
         self.growth = sum(context.growth_pages for context in established)
-        wanting = {request.context for request in view.requests}
-        self.workers_want = any(item.has_work and item.context in wanting for item in view.contexts)
 
     def run(self) -> Allocation:
         self._withhold(self.view.withhold_pages)
@@ -90,7 +87,7 @@ class _Allocator:
 
     def _turn(self, request: RequestView) -> tuple[float, ...]:
         context = self.contexts[request.context]
-        return (context.context != self.due_at_once, not context.has_work, *self.order.page_rank(context))
+        return (context.context != self.due_at_once, *self.order.page_rank(context))
 
     def _scan(self, waiting: list[RequestView]) -> list[RequestView]:
         """One pass in rank order. When somebody made way, those left over, to be tried again in rank order.
@@ -131,11 +128,10 @@ class _Allocator:
 
     def _serve(self, context: ContextView, pages: int) -> bool:
         """Grants or restores, from available pages or by suspending others; or decides that `context` waits."""
-        fits = pages + self._headroom(context) <= self.pages.available
-        if fits and (context.has_work or not (self.residency and self.workers_want)):
+        if pages + self._headroom(context) <= self.pages.available:
             self._take(context, pages)
             return True
-        return context.has_work and self._evict_for(context, pages)
+        return self._evict_for(context, pages)
 
     def _headroom(self, context: ContextView) -> int:
         """Pages to leave free beside a newcomer: who is there grows, and would soon take its pages away again (Q6)."""

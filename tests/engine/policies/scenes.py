@@ -59,7 +59,6 @@ def off_pool(
     waited: int = 0,
     shared: tuple[int, ...] = (),
     defaulted: bool = False,
-    has_work: bool = True,
 ) -> Actor:
     """A suspended context that needs `needs` pages to return."""
     view = ContextView(
@@ -71,7 +70,6 @@ def off_pool(
         arrival=context,
         shared_runs=shared,
         defaulted=defaulted,
-        has_work=has_work,
     )
     return Actor(view, requests=(RequestView(context, needs),))
 

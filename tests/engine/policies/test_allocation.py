@@ -131,12 +131,6 @@ def test_a_due_victim_yields_only_to_one_that_waited_longer():  # Q3
     assert victims(71) == [1]
 
 
-def test_contexts_without_work_come_back_last_and_evict_nobody():  # Q6
-    actors = [resident(1, 5, bid=0.0), off_pool(2, 5, bid=9.0, has_work=False), off_pool(3, 5, bid=0.0)]
-    plan = MARKET.plan(scene(10, actors))
-    assert (plan.restores, suspended(plan)) == ((3,), [])
-
-
 def test_shared_pages_are_free_only_when_their_last_holder_went():  # R1, T16
     runs = (SharedRun(7, 6, 2),)
     actors = [

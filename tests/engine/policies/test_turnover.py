@@ -140,13 +140,6 @@ def test_age_and_priority_wait_for_nobody_to_grow(name: str):
     assert policy(name).plan(view).restores == (1,)
 
 
-def test_contexts_without_work_return_once_nobody_with_work_waits_for_pages():
-    idle = ContextView(1, 1, resident=False, bid=1.0, has_work=False)
-    worker = ContextView(2, 2, resident=False, bid=1.0)
-    view = View(0, 12, 8, (idle, worker), requests=(RequestView(1, 4), RequestView(2, 10)), limits=COSTLY)
-    assert not policy("market").plan(view).restores
-
-
 @pytest.mark.parametrize("name", ["market", "fcfs", "priority"])
 def test_nobody_goes_for_a_newcomer_before_its_residency(name: str):
     device = Device(seconds_per_page_written=0.001, seconds_per_page_read=0.001)

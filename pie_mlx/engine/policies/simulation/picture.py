@@ -76,7 +76,7 @@ def _is_runnable(thread: Thread) -> bool:
 
 
 def _is_waiting(thread: Thread) -> bool:
-    return not thread.chain.resident or thread.lacking_pages > 0
+    return thread.has_work and (not thread.chain.resident or thread.lacking_pages > 0)
 
 
 def _pass(thread: Thread) -> PassView:
