@@ -13,6 +13,7 @@ import sys
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -230,6 +231,11 @@ _FORMATS = jsonschema.FormatChecker()
 def _is_uri(value: object) -> bool:
     """jsonschema has no check of its own for these."""
     return not isinstance(value, str) or bool(urlsplit(value).scheme)
+
+
+@_FORMATS.checks("date-time", raises=ValueError)
+def _is_date_time(value: object) -> bool:
+    return not isinstance(value, str) or datetime.fromisoformat(value).tzinfo is not None
 
 
 def instances(schema: Any) -> tuple[list[Any], list[Any]]:

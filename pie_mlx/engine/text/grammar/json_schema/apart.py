@@ -1,7 +1,9 @@
 """Conditions between properties in keywords that engines know: branches of `oneOf` that shut one another out, and which
 properties must not come, or come together."""
 
+from collections import Counter
 from collections.abc import Callable
+from math import prod
 from typing import Any, cast
 
 from pie_mlx.engine.text.grammar.json_schema.conditions.cases import asserting
@@ -19,6 +21,8 @@ _OF_OBJECTS = frozenset(
     {"type", "properties", "required", "additionalProperties", "patternProperties", "minProperties"}
 )
 """Keywords that refuse no value but objects, `type` beside."""
+_MOST_ALTERNATIVES = 100
+"""Of one branch, to be outside of all others."""
 _LEVELS = 8
 """References that are followed from one branch."""
 
@@ -61,15 +65,18 @@ class _Apart:
             return None
         parent = _Facts(schema, self._root, without="oneOf")
         facts = [_Facts(written, self._root, inside=parent) for _, written in pairs]
+        of_several = _kinds_of_several(facts)
+        for one in facts:
+            one.kinds -= of_several
         made: list[Schema] = []
         for (branch, _), one in zip(pairs, facts, strict=True):
             overlapping = [other for other in facts if other is not one and not self._are_disjoint(one, other)]
-            if any(one.implies(other) for other in overlapping):
+            if not one.kinds or any(one.implies(other) for other in overlapping):
                 continue
             left = self._outside(cast("Schema", branch), one, overlapping)
             if left is None:
                 return None
-            made += left
+            made += [{"type": sorted(one.kinds), "allOf": [branch]} for branch in left] if of_several else left
         return made
 
     def _are_disjoint(self, one: "_Facts", other: "_Facts") -> bool:
@@ -83,22 +90,24 @@ class _Apart:
         """A branch without the values that fit one of the others, [] where none is left; None where that is hard to
         tell."""
         absent: set[str] = set()
-        parts: list[Schema] = []
+        parts: list[list[Schema]] = []
         for other in others:
             if absent & other.required:
                 continue
             if one.values is not None and (left := self._left_of(one.values, other.schema)) is not None:
-                parts.append({"enum": left})
+                parts.append([{"enum": left}])
             elif name := one.distinguished_from(other):
                 absent.add(name)
             elif refused := self._refused_by(other, one.kinds):
-                parts.append({"anyOf": refused})
+                parts.append(refused)
             else:
                 return None
-        if {"enum": []} in parts:
+        if [{"enum": []}] in parts:
             return []
+        if prod(map(len, parts)) > _MOST_ALTERNATIVES and (names := one.telling(others)):
+            parts = [[{"type": "object", "required": names}]]
         made = _without(branch, absent)
-        return [{"allOf": [made, *parts]} if parts else made]
+        return [{"allOf": [made, *map(_any_of, parts)]} if parts else made]
 
     def _left_of(self, values: list[Any], other: Schema) -> list[Any] | None:
         """Those of some values that do not fit another branch; None where that is hard to tell."""
@@ -112,6 +121,16 @@ class _Apart:
         unknown = kinds - known  # those of which all fit the branch are none of the others
         fit = other.kinds - _OBJECTS if other.asked <= _OF_OBJECTS else frozenset[str]()
         return found if unknown <= fit else []
+
+
+def _kinds_of_several(facts: list["_Facts"]) -> frozenset[str]:
+    """The kinds of which every value fits two branches, or more: those that ask of objects alone."""
+    found = Counter(kind for one in facts if one.asked <= _OF_OBJECTS for kind in one.kinds - _OBJECTS)
+    return frozenset(kind for kind, count in found.items() if count > 1)
+
+
+def _any_of(parts: list[Schema]) -> Schema:
+    return parts[0] if len(parts) == 1 else {"anyOf": parts}
 
 
 def _without(branch: Schema, absent: set[str]) -> Schema:
@@ -137,6 +156,9 @@ class _Facts:
         self._asks_only_for_properties = schema.keys() <= {"type", "required"}
         self._root = root
         self._gather({key: value for key, value in schema.items() if key != without}, _LEVELS)
+        values: list[Any] | None = self.values
+        if values is not None:
+            self.values = [value for value in values if fits(value, schema, root) is not False]
 
     def _gather(self, schema: Schema, levels: int) -> None:
         self.required |= {str(name) for name in schema.get("required", []) if isinstance(schema.get("required"), list)}
@@ -170,6 +192,18 @@ class _Facts:
             and two.values is not None
             and not any(_equal(first, second) for first in one.values for second in two.values)
         )
+
+    def telling(self, others: list["_Facts"]) -> list[str]:
+        """Properties whose values, where they are all there, tell this one from each of the others; [] where there are
+        none."""
+        found: set[str] = set()
+        for other in others:
+            shared = sorted(self.properties.keys() & other.properties.keys()) if other.kinds <= _OBJECTS else []
+            name = next((name for name in shared if self._differ(name, other)), None)
+            if name is None:
+                return []
+            found.add(name)
+        return sorted(found)
 
     def implies(self, other: "_Facts") -> bool:
         """Whether every value of this one is one of the other, for certain."""

@@ -3,7 +3,9 @@
 from pie_mlx.engine.text.grammar.json_schema.apart import AllowsNothing, with_branches_apart
 from pie_mlx.engine.text.grammar.json_schema.conditions.branches import with_alternatives
 from pie_mlx.engine.text.grammar.json_schema.names import with_named_properties
-from pie_mlx.engine.text.grammar.json_schema.patterns import with_engine_patterns
+from pie_mlx.engine.text.grammar.json_schema.numbers import with_exact_bounds
+from pie_mlx.engine.text.grammar.json_schema.pattern_properties import with_names_apart
+from pie_mlx.engine.text.grammar.json_schema.patterns.engine_patterns import with_engine_patterns
 from pie_mlx.engine.text.grammar.json_schema.schema import Schema, replace_subschemas
 
 _IN_PLACE = ("$ref", "allOf", "anyOf", "oneOf")
@@ -13,8 +15,9 @@ def in_engine_keywords(schema: Schema, allows_nothing: AllowsNothing) -> Schema:
     """A schema for the same values, or for fewer, with conditions as alternatives, as far as they can be written so.
     One with keywords of wrong types stays as it is, for the engine to refuse."""
     try:
-        apart = with_branches_apart(with_named_properties(with_engine_patterns(schema)), allows_nothing)
-        return _own_first(with_alternatives(apart))
+        named = with_names_apart(with_named_properties(with_engine_patterns(schema)))
+        apart = with_branches_apart(named, allows_nothing)
+        return with_exact_bounds(_own_first(with_alternatives(apart)))
     except (AttributeError, KeyError, TypeError, ValueError):
         return schema
 

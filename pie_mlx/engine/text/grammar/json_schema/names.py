@@ -3,12 +3,14 @@
 import re
 from typing import Any, cast
 
+from pie_mlx.engine.text.grammar.json_schema.patterns.language import Language
+from pie_mlx.engine.text.grammar.json_schema.patterns.syntax import UnknownPatternError
 from pie_mlx.engine.text.grammar.json_schema.schema import Schema, replace_subschemas
 from pie_mlx.engine.text.json_pointer import referred
 
 _ONE_KIND = re.compile(r"\^(\[[^\]\\]*(?:\\.[^\]\\]*)*\]|\\w|\\d)([+*])\$")
 """A pattern of characters of one kind."""
-_EVERY_NAME = ("", ".*", "^.*$", "^.*", ".*$")
+EVERY_NAME = ("", ".*", "^.*$", "^.*", ".*$")
 _LENGTHS = frozenset({"minLength", "maxLength"})
 
 
@@ -59,7 +61,7 @@ def _restricted(schema: Schema, asked: Schema) -> Schema | None:
 def _only_rest(schema: Schema) -> Schema:
     """A pattern for every name says what `additionalProperties` does."""
     patterns = cast("Schema", schema.get("patternProperties", {}))
-    if len(patterns) == 1 and (pattern := next(iter(patterns))) in _EVERY_NAME and "properties" not in schema:
+    if len(patterns) == 1 and (pattern := next(iter(patterns))) in EVERY_NAME and "properties" not in schema:
         kept = {key: value for key, value in schema.items() if key != "patternProperties"}
         return {**kept, "additionalProperties": patterns[pattern]}
     return schema
@@ -75,14 +77,18 @@ def _listed(schema: Schema, names: list[str]) -> Schema:
 
 def _matching(schema: Schema, pattern: str) -> Schema | None:
     declared = cast("Schema", schema.get("properties", {}))
+    patterns = cast("Schema", schema.get("patternProperties", {}))
+    rest = schema.get("additionalProperties", True)
     try:
-        properties = {name: one if re.search(pattern, name) else False for name, one in declared.items()}
-    except re.error:
+        names = left = Language.of(pattern)
+        properties = {name: one if names.has(name) else False for name, one in declared.items()}
+        found: Schema = {}
+        for other, one in patterns.items():
+            both, left = names & Language.of(other), left & ~Language.of(other)
+            found |= {} if both.is_empty else {both.pattern(): one}
+        if rest is not False and not left.is_empty:
+            found |= {left.pattern() if patterns else pattern: rest}
+    except UnknownPatternError:
         return None
     kept = {**schema, "properties": properties} if declared else schema
-    if schema.get("additionalProperties") is False and "patternProperties" not in schema:
-        return kept
-    if "patternProperties" in schema:
-        return None
-    rest = schema.get("additionalProperties", True)
-    return {**kept, "patternProperties": {pattern: rest}, "additionalProperties": False}
+    return {**kept, "patternProperties": found, "additionalProperties": False}

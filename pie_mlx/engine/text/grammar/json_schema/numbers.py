@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from decimal import Decimal
-from math import isfinite, lcm
+from math import inf, isfinite, lcm, nextafter
 from typing import Any, cast
 
 from pie_mlx.engine.text.grammar.json_schema.schema import Schema, replace_subschemas, step, subschemas
@@ -20,6 +20,43 @@ _HELD_BY_ALL = 2**62
 ends. Only bounds of what lies further inside may be as large."""
 _INWARDS = {"minimum": 0, "maximum": 0, "exclusiveMinimum": 1, "exclusiveMaximum": -1}
 """What an engine adds to a bound to have the first number that is allowed."""
+
+_OUTWARDS = {"exclusiveMinimum": inf, "exclusiveMaximum": -inf}
+_LEAST_STEP = 1e-16
+"""Numbers with more digits behind the point than this has are lost beside 0."""
+
+
+def with_exact_bounds(schema: Schema) -> Schema:
+    """The same schema, without the numbers that are nearest to an exclusive whole bound where another bound lies in the
+    next unit: of `exclusiveMinimum` 1 and `maximum` 1.5, engines allow 1."""
+    schema = _with_numeric_bounds(schema)
+    bounds: list[Any] = [fields.get(keyword) for _, fields in _objects(schema) for keyword in _INWARDS]
+    fractions = list(filter(_is_fraction, bounds))
+    return _nudged(schema, fractions) if fractions else schema
+
+
+def _with_numeric_bounds(schema: Schema) -> Schema:
+    """`exclusiveMinimum: true` beside a `minimum`, as the fourth draft has it, as a bound of its own."""
+    kept = dict(schema)
+    for keyword, beside in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
+        if kept.get(keyword) is True and beside in kept:
+            kept[keyword] = kept.pop(beside)
+    return replace_subschemas(kept, _with_numeric_bounds)
+
+
+def _nudged(schema: Schema, fractions: list[float]) -> Schema:
+    kept = dict(schema)
+    for keyword, direction in _OUTWARDS.items():
+        bound = kept.get(keyword)
+        if isinstance(bound, bool) or not isinstance(bound, int | float) or _is_fraction(bound):
+            continue
+        if any(0 < (other - bound if direction > 0 else bound - other) < 1 for other in fractions):
+            kept[keyword] = nextafter(bound, direction) if bound else (_LEAST_STEP if direction > 0 else -_LEAST_STEP)
+    return replace_subschemas(kept, lambda inner: _nudged(inner, fractions))
+
+
+def _is_fraction(value: Any) -> bool:
+    return isinstance(value, float) and isfinite(value) and not value.is_integer()
 
 
 def check_divisors(schema: Schema) -> None:

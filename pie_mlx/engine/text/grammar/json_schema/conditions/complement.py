@@ -3,9 +3,10 @@
 import itertools
 import re
 from collections.abc import Iterable, Sequence
-from math import floor
 from typing import Any, cast
 
+from pie_mlx.engine.text.grammar.json_schema.patterns.language import Language
+from pie_mlx.engine.text.grammar.json_schema.patterns.syntax import UnknownPatternError
 from pie_mlx.engine.text.grammar.json_schema.schema import Schema
 from pie_mlx.engine.text.json_pointer import referred
 
@@ -63,10 +64,19 @@ def _without(keyword: str, value: Any, root: Schema, levels: int) -> list[Schema
             return _outside_all([complement(part, root, levels) for part in cast("list[Any]", value)])
         case "not", _:
             return [cast("Schema", value) if isinstance(value, dict) else {}] if value is not False else []
+        case "pattern", str():
+            return _other_texts(value)
         case "$ref", _ if levels:
             return complement(referred(value, root), root, levels - 1)
         case _:
             return _beyond(keyword, value)
+
+
+def _other_texts(pattern: str) -> list[Schema]:
+    try:
+        return [{"type": "string", "pattern": (~Language.of(pattern)).pattern()}]
+    except UnknownPatternError:
+        return []
 
 
 def _with_property(name: str, schema: Schema) -> Schema:
@@ -122,14 +132,12 @@ def _between(numbers: Sequence[float]) -> list[Schema]:
         return []
     found: list[Schema] = [{"type": "number", "exclusiveMaximum": numbers[0]}]
     for low, high in itertools.pairwise(numbers):
-        if floor(low) != floor(high):  # the engine allows 1 between 1 and 1.5
-            found.append({"type": "number", "exclusiveMinimum": low, "exclusiveMaximum": high})
+        found.append({"type": "number", "exclusiveMinimum": low, "exclusiveMaximum": high})
     return [*found, {"type": "number", "exclusiveMinimum": numbers[-1]}]
 
 
-def other_text(texts: list[str], *, beginnings: bool = False) -> str:
-    """A regular expression for every text but these, which are in order; with `beginnings`, for every one that begins
-    with none of them."""
+def other_text(texts: list[str]) -> str:
+    """A regular expression for every text but these, which are in order."""
     nexts: dict[str, list[str]] = {}
     for text in texts:
         if text:
@@ -137,9 +145,7 @@ def other_text(texts: list[str], *, beginnings: bool = False) -> str:
     letters = "".join(map(_in_class, nexts))
     parts = [] if "" in texts else [""]
     parts.append(f"[^{letters}](?s:.)*" if letters else "(?s:.)+")
-    for letter, rest in nexts.items():
-        if not beginnings or "" not in rest:
-            parts.append(re.escape(letter) + other_text(rest, beginnings=beginnings))
+    parts += [re.escape(letter) + other_text(rest) for letter, rest in nexts.items()]
     return f"(?:{'|'.join(parts)})"
 
 
