@@ -13,7 +13,6 @@ from fields import (
     NamedChoice,
     NamedFunction,
     OfferedTool,
-    Schema,
     SchemaFormat,
     System,
     Tool,
@@ -96,10 +95,7 @@ def _choice(choice):
 
 
 def _format(format):
-    if not isinstance(format, FlatSchemaFormat):
-        return format
-    schema = Schema(name=format.name, schema=format.schema, description=format.description, strict=format.strict)
-    return SchemaFormat(json_schema=schema)
+    return SchemaFormat(json_schema=format) if isinstance(format, FlatSchemaFormat) else format
 
 
 CODES = {400: "invalid_prompt", 429: "rate_limit_exceeded"}

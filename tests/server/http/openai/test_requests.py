@@ -3,6 +3,7 @@
 import asyncio
 import json
 import socket
+from datetime import date
 from functools import partial
 
 import openai
@@ -103,6 +104,26 @@ def test_a_schema_that_cannot_be_enforced_is_refused(ask):
         ask(response_format={"type": "json_schema", "json_schema": described})
     assert "remove or rewrite it" in refused.value.message
     assert "lenient" not in refused.value.message, "what only a program can do is no advice for a client"
+
+
+def formatted(name, **options):
+    """The description of a schema of texts in a format."""
+    return {"name": "text", "strict": True, "schema": {"type": "string", "format": name}, **options}
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/responses"])
+def test_a_format_that_nothing_enforces_is_refused_where_that_is_asked_for(ask, client, path):
+    def answer(described):
+        if path == "/v1/responses":
+            format = {"type": "json_schema", **described}
+            return client.responses.create(model=MODEL, input="When?", text={"format": format}).output_text
+        asked = {"type": "json_schema", "json_schema": described}
+        return ask("When?", response_format=asked).choices[0].message.content
+
+    with pytest.raises(openai.BadRequestError, match=r"\$\.format: is not enforceable"):
+        answer(formatted("regex", known_formats=True))
+    assert date.fromisoformat(json.loads(answer(formatted("date", known_formats=True))))
+    assert answer(formatted("regex"))
 
 
 def test_an_unknown_model_is_not_found(ask):
