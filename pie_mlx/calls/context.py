@@ -27,13 +27,15 @@ class PendingInput(Record, frozen=True):
     """What the SDK holds for a context and has no KV yet: buffered tokens and the state of the conversation.
 
     `cued` is the slot after the last cue; `lead` are the tokens of the reply to it that decide what comes next: the
-    header of a message, the end of a thought.
+    header of a message, the end of a thought. `stopped`: a stop token has ended the text, and
+    nothing was buffered since.
     """
 
     tokens: list[int] = []
     chat: ChatState = ChatState()
     cued: int | None = None
     lead: list[int] = []
+    stopped: bool = False
 
 
 class CreateContext(Call[ContextState], frozen=True):

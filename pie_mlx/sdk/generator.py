@@ -70,7 +70,7 @@ class Generator:
         self._counts_from_here = sampler.counts_tokens and sampler.since is None
         self._score = 0.0
         self._ended: FinishReason | None = None
-        self._step_waits = self._step_runs = False
+        self._step_waits = self._step_runs = self._begun = False
         before = pending.snapshot()
         if auto_flush:
             pending.render(Turn("cue"))
@@ -192,7 +192,7 @@ class Generator:
         self._drafting.check()
         if self.is_done or not self._has_input():
             raise StopAsyncIteration
-        self._step_waits = True
+        self._step_waits = self._begun = True
         return GenStep(self._run)
 
     async def collect_tokens(self) -> list[int]:
@@ -332,19 +332,11 @@ class Generator:
             first = self._handle.next_slot + count - self._generated
             self._sampler, self._counts_from_here = replace(self._sampler, since=first), False
         if not count:
-            self._check_alone()
+            self._pending.check_empty(begun=self._begun)
             self._ended = "empty"
         elif self._generated and self._handle.length + count > self._handle.model.info.maximum_positions:
             self._ended = "length"
         return self._ended is None
-
-    def _check_alone(self) -> None:
-        """Raise if the buffer is empty because another pass of this context has taken it."""
-        if self._handle.is_in_flight:
-            raise ContextBusyError(
-                "generate: the buffer is empty, and another pass of this context is still running",
-                hint="await that one first, or fork the context for each text",
-            )
 
     @property
     def _remaining(self) -> int | None:
@@ -362,6 +354,7 @@ class Generator:
             self._ended = "grammar"
         elif result.stopped:
             self._ended = "stop"
+            self._pending.stopped = True
 
     def _prospect(self) -> calls.Prospect:
         """The expected length of this text."""

@@ -110,11 +110,26 @@ def test_auto_flush_buffers_the_cue_at_once(ctx: Context) -> None:  # G2
     assert ctx.buffer() == encode("<s><sys>s<end><bot>")
 
 
-async def test_an_empty_buffer_ends_the_generator(host: ToyHost, ctx: Context) -> None:  # G6
-    generator = ctx.generate(ARGMAX, auto_flush=False)
-    assert await generator.collect_tokens() == []
-    assert generator.finish_reason == "empty"
-    assert host.sent(calls.Forward) == []
+async def test_a_text_that_was_stopped_does_not_go_on(host: ToyHost, ctx: Context) -> None:  # G6
+    assert await ctx.user("hi").generate(ARGMAX).collect_tokens() == encode("hello")
+    passes = len(host.sent(calls.Forward))
+    for context in (ctx, ctx.fork()):
+        generator = context.generate(ARGMAX, auto_flush=False)
+        assert await generator.collect_tokens() == []
+        assert generator.finish_reason == "empty"
+    assert len(host.sent(calls.Forward)) == passes
+
+
+async def test_where_no_token_is_pending_there_is_nothing_to_go_on_from(host: ToyHost, ctx: Context) -> None:  # G6
+    with pytest.raises(InvalidArgumentError, match="no pending token"):
+        await ctx.generate(ARGMAX, auto_flush=False).collect_text()
+    await ctx.append([7]).flush()
+    generator = ctx.generate(ARGMAX, auto_flush=False, max_tokens=2)
+    with pytest.raises(InvalidArgumentError, match="no pending token") as refused:
+        await generator.collect_text()
+    assert "do not flush it" in refused.value.hint
+    ctx.append(encode("a"))
+    assert await generator.collect_tokens() == encode("bc")
 
 
 async def test_a_step_whose_input_was_flushed_away_gives_nothing(ctx: Context) -> None:  # G6

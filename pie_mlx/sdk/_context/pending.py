@@ -3,12 +3,14 @@
 from msgspec.structs import replace
 
 from pie_mlx.calls import ChatState, Encode, PendingInput, RenderTurn, Turn
+from pie_mlx.errors import ContextBusyError, InvalidArgumentError
 from pie_mlx.sdk._context.handle import ContextHandle
 from pie_mlx.sdk._context.reply import called_tool, decoder_prefix, extended_lead
 
 
 class PendingBuffer:
-    """The pending buffer of one context. `release_held` buffers turns that wait for the first user turn."""
+    """The pending buffer of one context. `release_held` buffers turns that wait for the first user turn. `stopped`: a
+    stop token has ended the text, and nothing was buffered since."""
 
     def __init__(self, handle: ContextHandle, pending: PendingInput) -> None:
         self._handle = handle
@@ -24,6 +26,7 @@ class PendingBuffer:
         rendered = self._model.host.call(RenderTurn(self._model.name, turn, self._chat, self._model.template))
         self._chat = rendered.state
         self.tokens += rendered.tokens
+        self.stopped = False
         if turn.role != "flush":
             self._cued, self._lead = self._end if turn.role == "cue" else None, []
 
@@ -71,8 +74,23 @@ class PendingBuffer:
     def append_to_turn(self, tokens: list[int], in_kv: int = 0) -> None:
         """Buffer tokens of the turn that is being written; the first `in_kv` of them are in KV already."""
         self.tokens += tokens[in_kv:]
+        self.stopped = False
         if self._cued is not None:
             self._lead = extended_lead(self._model, self._lead, tokens)
+
+    def check_empty(self, *, begun: bool) -> None:
+        """Raise if another pass of this context has taken the buffer, or a text that has not `begun` has no token to go
+        on from. One that a stop token has ended has none for a reason."""
+        if self._handle.is_in_flight:
+            raise ContextBusyError(
+                "generate: the buffer is empty, and another pass of this context is still running",
+                hint="await that one first, or fork the context for each text",
+            )
+        if not begun and not self.stopped:
+            raise InvalidArgumentError(
+                "generate: the context has no pending token to go on from",
+                hint="append a token or a turn and do not flush it, or leave auto_flush on",
+            )
 
     def drain(self) -> list[int]:
         """Empty the buffer, held turns included."""
@@ -86,9 +104,9 @@ class PendingBuffer:
 
     def snapshot(self) -> PendingInput:
         """A copy, as a value."""
-        return PendingInput(list(self.tokens), self._chat, self._cued, list(self._lead))
+        return PendingInput(list(self.tokens), self._chat, self._cued, list(self._lead), self.stopped)
 
     def restore(self, pending: PendingInput) -> None:
         """Return to a snapshot."""
         self.tokens, self._chat = list(pending.tokens), pending.chat
-        self._cued, self._lead = pending.cued, list(pending.lead)
+        self._cued, self._lead, self.stopped = pending.cued, list(pending.lead), pending.stopped

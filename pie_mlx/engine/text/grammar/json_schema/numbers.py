@@ -23,7 +23,7 @@ _INWARDS = {"minimum": 0, "maximum": 0, "exclusiveMinimum": 1, "exclusiveMaximum
 
 _OUTWARDS = {"exclusiveMinimum": inf, "exclusiveMaximum": -inf}
 _LEAST_STEP = 1e-16
-"""Numbers with more digits behind the point than this has are lost beside 0."""
+"""Numbers with more digits after the point than this has are lost beside 0."""
 
 
 def with_exact_bounds(schema: Schema) -> Schema:

@@ -71,7 +71,7 @@ class Automaton:
 
 
 def _merged(ways: Ways, ends: frozenset[int]) -> tuple[Ways, frozenset[int]]:
-    """The same with one state for those behind which the same texts end, and without those behind which none does."""
+    """The same with one state for those after which the same texts end, and without those after which none does."""
     live = _live(ways, ends)
     kept = {state: {kind: to for kind, to in ways[state].items() if to in live} for state in sorted(live)}
     groups = {state: int(state in ends) for state in kept}
@@ -90,7 +90,7 @@ def _merged(ways: Ways, ends: frozenset[int]) -> tuple[Ways, frozenset[int]]:
 
 
 def _live(ways: Ways, ends: frozenset[int]) -> set[int]:
-    """The states behind which a text may end."""
+    """The states after which a text may end."""
     live = set(ends)
     while more := {state for state, out in ways.items() if state not in live and not live.isdisjoint(out.values())}:
         live |= more

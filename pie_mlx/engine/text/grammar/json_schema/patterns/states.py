@@ -115,15 +115,15 @@ def _places(parts: tuple[Node, ...], place: Place) -> Iterator[Place]:
         if isinstance(part, Letter):
             place = "inside"
         elif not isinstance(part, Ahead | Edge):
-            place = _behind(place)
+            place = _later(place)
 
 
-def _behind(place: Place) -> Place:
+def _later(place: Place) -> Place:
     return "inside" if place == "inside" else "unknown"
 
 
 def _repeated(node: Repeat, then: State, place: Place) -> State:
-    later = place if node.most == 1 else _behind(place)
+    later = place if node.most == 1 else _later(place)
     if node.most is None:
         if place != "inside" and _looks_back(node.part):
             raise UnknownPatternError
@@ -160,7 +160,7 @@ def _ends(rest: Rest) -> bool:
 
 
 def after(state: State, code: int) -> State:
-    """What must fit the rest behind a character."""
+    """What must fit the rest after a character."""
     return _after(state, code, frozenset())
 
 
@@ -169,13 +169,13 @@ def _after(state: State, code: int, within: frozenset[Loop]) -> State:
     for alternative in state:
         left = EVERYTHING
         for rest, fits in alternative:
-            one = _behind_one(rest, code, within)
+            one = _after_one(rest, code, within)
             left = together(left, one if fits else outside(one))
         found = either(found, left)
     return found
 
 
-def _behind_one(rest: Rest, code: int, within: frozenset[Loop]) -> State:
+def _after_one(rest: Rest, code: int, within: frozenset[Loop]) -> State:
     match rest:
         case End():
             return NOTHING
