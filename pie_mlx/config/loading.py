@@ -12,7 +12,7 @@ import msgspec
 
 from pie_mlx.config.deprecated_keys import ignored, replaced
 from pie_mlx.config.rules import broken_rules
-from pie_mlx.config.schema import KEYS, TABLE_LISTS, Config, Key, key_of
+from pie_mlx.config.schema import KEYS, TABLE_LISTS, Config, EngineConfig, Key, key_of
 from pie_mlx.config.values import Setting, problem, read_text
 from pie_mlx.documents import toml_document
 from pie_mlx.errors import ConfigError, InvalidArgumentError
@@ -23,6 +23,9 @@ ALIKE = 0.75
 """Least similarity of an unknown key and the key that an error suggests."""
 
 Settings = dict[str, Setting]
+
+_SHARE = "kv_memory_fraction"
+_MLX = Setting("mlx", "default")
 
 DEFAULT_MODELS = {"model.0.hf_repo": Setting(DEFAULT_MODEL, "default")}
 """The model without any `[[model]]`."""
@@ -62,7 +65,7 @@ def resolve(from_file: Settings, overrides: Settings) -> LoadedConfig:
     """Merge, fill in the defaults and check every value. Raises a ConfigError that lists all faults."""
     has_models = any(path.startswith("model.") for path in from_file)
     settings = {**({} if has_models else DEFAULT_MODELS), **from_file, **overrides}
-    settings = {**_names(settings), **settings}
+    settings = {**_names(settings), **_shares(settings), **settings}
     warnings = {path: warning for path, setting in settings.items() if (warning := ignored(path, setting))}
     settings = {path: s for path, s in settings.items() if path not in warnings or key_of(schema_path(path))}
     _refuse([*_problems(settings), *_missing(settings)])
@@ -114,6 +117,20 @@ def _names(settings: Settings) -> Settings:
         for number, repo in repos.items()
         if repo is not None and isinstance(repo.value, str)
     }
+
+
+def _shares(settings: Settings) -> Settings:
+    """Of several models without pages or a share of the memory of their own, equal shares of what one would have."""
+    engines = [f"model.{number}.engine" for number in _numbers(settings, "model")]
+    mlx = [engine for engine in engines if settings.get(f"{engine}.type", _MLX).value == _MLX.value]
+    paged = [engine for engine in mlx if f"{engine}.total_pages" not in settings]
+    given = [setting.value for engine in paged if (setting := settings.get(f"{engine}.{_SHARE}"))]
+    left = [engine for engine in paged if f"{engine}.{_SHARE}" not in settings]
+    taken = sum(share for share in given if isinstance(share, int | float))
+    if len(paged) < 2 or not left or not taken < 1:
+        return {}
+    share = round(EngineConfig().kv_memory_fraction * (1 - taken) / len(left), 4)
+    return {f"{engine}.{_SHARE}": Setting(share, "default") for engine in left}
 
 
 def _document(path: Path, *, must_exist: bool) -> dict[str, Any]:

@@ -160,7 +160,13 @@ class EngineConfig(Section, frozen=True):
     kv_page_size: Annotated[Literal[8, 16, 32], Meta(description="tokens per page")] = 16
     total_pages: Annotated[int, Meta(gt=0, description="pages of the pool; unset: by kv_memory_fraction")] | None = None
     kv_memory_fraction: Annotated[
-        float, Meta(gt=0, le=1, description="share of the memory that weights, the largest batch and headroom leave")
+        float,
+        Meta(
+            gt=0,
+            le=1,
+            description="share of the memory that weights, the largest batch and headroom leave; unset: several models"
+            " share 0.8",
+        ),
     ] = 0.8
     memory_headroom_mb: Annotated[int, Meta(ge=0, description="MiB kept free")] = 2048
     buffer_cache_mb: Annotated[int, Meta(ge=0, description="MiB of freed buffers that MLX may keep")] = 512

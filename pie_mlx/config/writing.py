@@ -4,6 +4,7 @@ from itertools import groupby
 from typing import Any, cast
 
 import tomlkit
+from tomlkit.items import AoT, InlineTable
 
 from pie_mlx.config.loading import DEFAULT_MODEL, flatten, nearest_key, resolve, schema_path
 from pie_mlx.config.schema import KEYS, TABLE_LISTS, Key, key_of
@@ -22,13 +23,14 @@ def commented_file() -> str:
 
 
 def with_setting(text: str, path: str, value: str, origin: str) -> str:
-    """The file `text` with one value changed. Raises ConfigError if the result is invalid."""
+    """The file `text` with one value changed, in a new table after the last one where it is all that the table must
+    have. Raises ConfigError if the result is invalid."""
     key = key_of(schema_path(path))
     if key is None:
         problem = f"config: {path}: no such key{nearest_key(path)}"
         raise ConfigError(problem, hint="'pie config schema' lists all of them")
     document = tomlkit.parse(text)
-    if path.startswith("model.0.") and "model" not in document:
+    if path.startswith("model.") and "model" not in document:
         document = tomlkit.parse(f'{text}\n[[model]]\nhf_repo = "{DEFAULT_MODEL}"\n'.lstrip())
     *parents, last = path.split(".")
     table: Any = document
@@ -42,19 +44,29 @@ def with_setting(text: str, path: str, value: str, origin: str) -> str:
 def _inner(table: Any, name: str, path: str) -> Any:
     if isinstance(table, list):
         tables = cast("list[Any]", table)
+        if int(name) == len(tables) and _is_enough(path):
+            tables.append(tomlkit.table() if isinstance(table, AoT) else tomlkit.inline_table())
         if int(name) >= len(tables):
             raise _no_such_table(path)
         return tables[int(name)]
     if name not in table:
         if name in TABLE_LISTS:
             raise _no_such_table(path)
-        table[name] = tomlkit.table()
+        table[name] = tomlkit.inline_table() if isinstance(table, InlineTable) else tomlkit.table()
     return table[name]
+
+
+def _is_enough(path: str) -> bool:
+    """Whether a table of a list must have this key alone."""
+    section = path.partition(".")[0]
+    required = [key.path for key in KEYS.values() if key.required and key.path.startswith(f"{section}.0.")]
+    return required == [schema_path(path)]
 
 
 def _no_such_table(path: str) -> ConfigError:
     section, number = path.split(".")[:2]
-    return ConfigError(f"config: {path}: there is no {section}.{number}", hint=f"add a [[{section}]] to the file first")
+    hint = "set its hf_repo first" if section == "model" else f"add a [[{section}]] to the file first"
+    return ConfigError(f"config: {path}: there is no {section}.{number}", hint=hint)
 
 
 def _line(key: Key) -> str:

@@ -89,8 +89,11 @@ def test_pages_and_a_share_of_the_memory_exclude_each_other():
 
 
 def test_models_share_the_memory():
-    assert "sum to 1.6" in problem(**model(0), **model(1))
-    assert problem(**model(0, engine__kv_memory_fraction=0.2), **model(1)) == ""
+    assert problem(**model(0), **model(1)) == ""
+    assert problem(**model(0, engine__kv_memory_fraction=0.9), **model(1)) == ""
+    shares = {number: model(number, engine__kv_memory_fraction=0.8) for number in (0, 1)}
+    assert "sum to 1.6" in problem(**shares[0], **shares[1])
+    assert "sum to 1.8" in problem(**model(0, engine__kv_memory_fraction=1.0), **model(1))
     assert problem(**model(0, engine__total_pages=5), **model(1)) == ""
     assert problem(**model(0, engine__type="dummy"), **model(1)) == ""
 

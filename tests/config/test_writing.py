@@ -37,6 +37,20 @@ def test_the_first_setting_of_a_model_leaves_its_name_to_what_is_loaded():
     assert (model.name, model.hf_repo) == ("other", "org/other")
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["", '[[model]]\nhf_repo = "pie-tiny"  # small\n\n[server]\nport = 1\n', 'model = [{hf_repo = "pie-tiny"}]\n'],
+    ids=["no file", "tables", "inline"],
+)
+def test_the_repo_of_a_model_after_the_last_adds_it(text):
+    added = with_setting(text, "model.1.hf_repo", "org/other", "file")
+    assert [model["hf_repo"] for model in tomllib.loads(added)["model"]] == ["pie-tiny", "org/other"]
+    assert "# small" in added or "# small" not in text
+    assert [model.engine.kv_memory_fraction for model in loaded(added).model] == [0.4, 0.4]
+    named = with_setting(added, "model.1.engine.total_pages", "9", "file")
+    assert tomllib.loads(named)["model"][1]["engine"] == {"total_pages": 9}
+
+
 def test_a_setting_of_something_else_adds_no_model():
     assert with_setting("", "server.port", "9000", "file") == "[server]\nport = 9000\n"
 
