@@ -4,6 +4,7 @@ import os
 import pty
 import re
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,7 @@ from tests.server.conftest import server
 __all__ = ["server"]
 
 pytestmark = pytest.mark.timeout(60)
+EXAMPLES = Path(__file__).parents[3] / "examples"
 
 LISTENER = """
 from inferlet import errors, session
@@ -64,6 +66,15 @@ def test_a_question_that_is_too_long_is_told_without_the_lines_of_our_program(pi
     assert ended.code == 1
     assert re.fullmatch(r"pie: program 'chat@[^\n]+\n     try: [^\n]+\n", ended.err)
     assert "Traceback" in pie("chat", "--debug", "word " * 9000).err
+
+
+def test_limits_of_time_and_of_tokens_hold_there(pie, write):
+    late = pie(
+        "run", "--timeout", "0.05", write("import asyncio\nasync def main(input):\n    await asyncio.Event().wait()\n")
+    )
+    assert (late.code, "still running after 0.05 s" in late.err) == (1, True)
+    dear = pie("run", "--token-budget", "4", EXAMPLES / "hello")
+    assert (dear.code, "TokenBudgetError" in dear.err) == (1, True)
 
 
 def test_what_cannot_run_is_named_as_it_was_typed(pie, write):
