@@ -167,6 +167,8 @@ def search(common: Common, words: tuple[str, ...], online: bool, limit: int) -> 
         model: f"{model.name} {model.suitability.architecture} {model.suitability.quantization}" for model in there
     }
     chosen = [model for model, text in facts.items() if all(word.casefold() in text.casefold() for word in words)]
+    if not (chosen or common.json or common.quiet):
+        print("pie: nothing on this disk has these words: --online asks the hub", file=sys.stderr)
     _print_rows(common, _HEADINGS, [_row(model) for model in chosen], [_cells(model) for model in chosen])
 
 

@@ -281,6 +281,7 @@ def test_a_search_looks_at_this_disk_alone(pie, cache, whole, monkeypatch):
     put(cache, "org/model", whole)
     monkeypatch.setattr("huggingface_hub.list_models", None)
     assert pie("model", "search", "-q", "ORG", "llama").out == "org/model\n"
+    assert "--online asks the hub" in pie("model", "search", "nothing").err
     assert [row["name"] for row in json.loads(pie("model", "search", "tiny", "--json").out)] == ["pie-tiny"]
 
 
