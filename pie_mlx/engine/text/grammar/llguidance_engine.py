@@ -5,7 +5,7 @@ It refuses what it cannot enforce, and its matcher never recovers from an error,
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from ctypes import Array, addressof, c_uint32, sizeof
 from functools import cache, cached_property
 from typing import cast
@@ -17,9 +17,10 @@ from pie_mlx.engine.text.grammar.base import Walk, no_token_fits
 from pie_mlx.engine.text.grammar.cache import CompileCache
 from pie_mlx.engine.text.grammar.json_schema.schema import Schema
 from pie_mlx.engine.text.grammar.masks import PackedMask, words_for
-from pie_mlx.engine.text.grammar.unique_items.places import Places, without_unique_items
+from pie_mlx.engine.text.grammar.unique_items.places import Places, asks_for_unique_items, without_unique_items
 from pie_mlx.engine.text.grammar.unique_items.spellings import TokenSpellings
 from pie_mlx.engine.text.grammar.unique_items.walk import UniqueItemsWalk
+from pie_mlx.engine.text.grammar.unique_items.written import Mode, Written
 from pie_mlx.engine.text.grammar.views import View, hidden_tokens, tokenizer_json
 from pie_mlx.engine.text.tokens.tokenizer import Tokenizer
 from pie_mlx.errors import GrammarError
@@ -32,7 +33,7 @@ _SLICES = [r"[a-z]+", r"[a-z0-9]+", *llguidance.LLTokenizer.general_slices()]
 """Kinds of tokens that are allowed together where a text may be any of that kind. Words, with digits or without, are in
 most patterns: with 150,000 tokens a mask inside of a name takes a fourteenth of the time."""
 
-_SHORT_ESCAPES = 'nrbtf\\"'
+ONE_SPELLING = {"json_allowed_escapes": 'nrbtf\\"'}
 """Each character is written in one way where items are compared."""
 
 _BYTES_OF_TEXT = [*range(0xC0), *range(0xC2, 0xF5)]
@@ -153,7 +154,7 @@ class LlguidanceEngine:
     def compile_schema(self, schema: Schema, *, lenient: bool = False) -> tuple[Walk, list[str]]:
         """JSON of a schema, whose items differ where they must, and what of it is not enforced."""
         plain = without_unique_items(schema)
-        written = plain if plain == schema else {**plain, "x-guidance": {"json_allowed_escapes": _SHORT_ESCAPES}}
+        written = plain if plain == schema else {**plain, "x-guidance": ONE_SPELLING}
         matcher = self._start(
             llguidance.LLMatcher.grammar_from_json_schema(
                 json.dumps(written),
@@ -162,7 +163,7 @@ class LlguidanceEngine:
         )
         walk = self._walk(matcher)
         if plain != schema:
-            walk = UniqueItemsWalk(walk, Places(schema).root, self._token_spellings)
+            walk = UniqueItemsWalk(walk, self._token_spellings, Written(root=Places(schema).root))
         return walk, matcher.get_grammar_warnings()
 
     @cached_property
@@ -176,6 +177,15 @@ class LlguidanceEngine:
     def compile_lark(self, source: str) -> Walk:
         """Text of the rule `start`."""
         return self._walk(self._start(llguidance.LLMatcher.grammar_from_lark(source)))
+
+    def compile_calls(self, source: str, openings: Mapping[str, Schema]) -> Walk:
+        """Text of the rule `start`, which has JSON of a schema after each of the openings; its items differ where they
+        must."""
+        walk = self.compile_lark(source)
+        if not any(map(asks_for_unique_items, openings.values())):
+            return walk
+        places = [(opening.encode(), Places(schema).root) for opening, schema in openings.items()]
+        return UniqueItemsWalk(walk, self._token_spellings, Written(Mode.OUTSIDE), places)
 
     def schema_error(self, schema: Schema) -> str:
         """Why a schema is refused by the engine itself, "" when it is not."""

@@ -6,9 +6,10 @@ from typing import Any, cast
 
 from pie_mlx.engine.text.grammar.json_schema.locate import keyword_paths
 from pie_mlx.engine.text.grammar.json_schema.schema import Schema, step, subschemas
-from pie_mlx.engine.text.grammar.llguidance_engine import LlguidanceEngine
+from pie_mlx.engine.text.grammar.llguidance_engine import ONE_SPELLING, LlguidanceEngine
 from pie_mlx.engine.text.grammar.tool_calls.raw_text import MAXIMUM_REFERENCES, RawText
 from pie_mlx.engine.text.grammar.tool_calls.tagless import spelled_tags, tagless_pattern, without_tags
+from pie_mlx.engine.text.grammar.unique_items.places import without_unique_items
 from pie_mlx.engine.text.json_pointer import referred
 from pie_mlx.engine.text.tools.call_tags import BREAK, CallTags
 from pie_mlx.engine.text.value_kinds import kinds_of, value_kinds
@@ -27,7 +28,9 @@ _PYTHON = {"boolean": '"True" | "False"', "null": '"None"'}
 
 def json_text(schema: Schema) -> str:
     """A schema inside Lark. Arguments are written compactly or with single spaces, as templates write them."""
-    return json.dumps({**schema, "x-guidance": {"whitespace_pattern": " "}})
+    plain = without_unique_items(schema)
+    spelling = {} if plain == schema else ONE_SPELLING
+    return json.dumps({**plain, "x-guidance": {"whitespace_pattern": " ", **spelling}})
 
 
 class TaggedCalls:

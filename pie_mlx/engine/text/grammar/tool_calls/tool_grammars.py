@@ -24,6 +24,7 @@ from pie_mlx.engine.text.grammar.json_schema.unsafe import check_safe
 from pie_mlx.engine.text.grammar.llguidance_engine import Engines, LlguidanceEngine
 from pie_mlx.engine.text.grammar.refusals import refuse_schema
 from pie_mlx.engine.text.grammar.tool_calls.tagged_calls import TaggedCalls, json_text
+from pie_mlx.engine.text.grammar.unique_items.places import without_unique_items
 from pie_mlx.engine.text.tools.call_tags import BREAK
 from pie_mlx.engine.text.tools.tool_families import BY_STYLE, ToolFamily
 
@@ -57,7 +58,13 @@ class NativeToolGrammars:
         if any(frame is None for frame in frames.values()):
             return None
         found = {name: frame for name, frame in frames.items() if frame is not None}
-        return engine.compile_lark(self._lark(found, arguments))
+        openings = {
+            text: schema
+            for name, schema in arguments.items()
+            for opening in (found[name].opening, _between(found[name]))
+            for text in (opening.replace(BREAK, ""), opening.replace(BREAK, "\n"))
+        }
+        return engine.compile_calls(self._lark(found, arguments), openings)
 
     def _tagged(self, engine: LlguidanceEngine) -> TaggedCalls | None:
         """None for a family whose arguments are not tagged."""
@@ -78,8 +85,9 @@ class NativeToolGrammars:
             places = rounded_numbers(written)
             if not places:
                 check_safe(written)
-            if not places and (refusal := engine.schema_error(schema)):
-                places = locate(schema, refusal, engine.schema_error)
+            plain = schema if tagged else without_unique_items(schema)
+            if not places and (refusal := engine.schema_error(plain)):
+                places = locate(plain, refusal, engine.schema_error)
             if tagged and not places:
                 places = tagged.refused(schema)
             if places:
@@ -106,7 +114,7 @@ class NativeToolGrammars:
         lines.append("following: " + " | ".join(f"following_{i}" for i in range(len(names))))
         for i, name in enumerate(names):
             frame = frames[name]
-            between = frame.between or frame.closing + frame.opening
+            between = _between(frame)
             lines.append(f"first_{i}: {self._literal(frame.opening)} arguments_{i}")
             lines.append(f"following_{i}: {self._literal(between)} arguments_{i}")
             lines.append(f"arguments_{i}: %json {json_text(arguments[name])}")
@@ -131,3 +139,8 @@ class NativeToolGrammars:
         named = {text: f"<[{token}]>" for text, token in numbers.items()} | {BREAK: '"\\n"?'}
         parts = re.split("(" + "|".join(map(re.escape, texts)) + ")", text)
         return [named.get(part, json.dumps(part)) for part in parts if part]
+
+
+def _between(frame: CallFragments) -> str:
+    """The text between the arguments of a call and those of another one of the same tool."""
+    return frame.between or frame.closing + frame.opening

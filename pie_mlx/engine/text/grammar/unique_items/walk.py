@@ -6,9 +6,8 @@ from typing import cast
 
 from pie_mlx.engine.text.grammar.base import Walk, no_token_fits
 from pie_mlx.engine.text.grammar.masks import PackedMask, pack_tokens
-from pie_mlx.engine.text.grammar.unique_items.places import Place
 from pie_mlx.engine.text.grammar.unique_items.spellings import TokenSpellings, tokens_of
-from pie_mlx.engine.text.grammar.unique_items.written import Level, Mode, Written, key_of
+from pie_mlx.engine.text.grammar.unique_items.written import Level, Mode, Openings, Written, key_of
 from pie_mlx.errors import GrammarError
 
 _STRING_IN = re.compile(rb'(?:[^"\\]|\\.)*"', re.DOTALL)
@@ -19,9 +18,9 @@ class UniqueItemsWalk(Walk):
     """The walk of a schema without `uniqueItems`, held to it: a token that completes an item which the array has is not
     allowed, nor one after which every item would be one of those."""
 
-    def __init__(self, inner: Walk, root: Place, spellings: TokenSpellings) -> None:
-        self._inner, self._root, self._spellings = inner, root, spellings
-        self._history: list[Written] = [Written()]
+    def __init__(self, inner: Walk, spellings: TokenSpellings, start: Written, openings: Openings = ()) -> None:
+        self._inner, self._spellings, self._openings = inner, spellings, openings
+        self._history = [start]
         self._open: dict[object, bool] = {}
 
     def mask(self) -> PackedMask:
@@ -49,7 +48,7 @@ class UniqueItemsWalk(Walk):
             del self._history[-count:]
 
     def fork(self) -> "UniqueItemsWalk":
-        twin = UniqueItemsWalk(self._inner.fork(), self._root, self._spellings)
+        twin = UniqueItemsWalk(self._inner.fork(), self._spellings, self._history[0], self._openings)
         twin._history, twin._open = list(self._history), self._open
         return twin
 
@@ -117,7 +116,7 @@ class UniqueItemsWalk(Walk):
 
     def _after(self, written: Written, token: int) -> Written | None:
         """What is written after a token; None where an item is repeated, or of those named none is left."""
-        after = written.then(self._spellings.bytes_of.get(token, b""), self._root)
+        after = written.then(self._spellings.bytes_of.get(token, b""), self._openings)
         return None if after is None or _none_is_left(after) else after
 
     def _is_open(self, token: int, after: Written) -> bool:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 from enum import Enum
 from typing import Any, NamedTuple, cast
 
@@ -15,14 +16,20 @@ _DIGITS = 4000
 _LITERALS = frozenset({b"true", b"false", b"null"})
 
 
+Openings = Sequence[tuple[bytes, Place]]
+"""Texts before JSON inside other text, and the places of that JSON."""
+
+
 class Mode(Enum):
-    """What comes next: a value, more of a string, of a number or literal, of a key; or what follows on a value."""
+    """What comes next: a value, more of a string, of a number or literal, of a key; what follows on a value; or text
+    that is no JSON."""
 
     VALUE = 0
     STRING = 1
     WORD = 2
     KEY = 3
     BETWEEN = 4
+    OUTSIDE = 5
 
 
 class Level(NamedTuple):
@@ -43,13 +50,14 @@ class Level(NamedTuple):
 
 class Written(NamedTuple):
     """`text`: the items that must differ from others, as far as they are written, without blanks. `word`: the number
-    or literal that is being written."""
+    or literal that is being written, or the end of the text that is no JSON. `root`: the place of the JSON."""
 
     mode: Mode = Mode.VALUE
     levels: tuple[Level, ...] = ()
     text: bytes = b""
     word: bytes = b""
     escapes: bool = False
+    root: Place | None = None
 
     @property
     def innermost(self) -> Level | None:
@@ -75,17 +83,23 @@ class Written(NamedTuple):
         begun = self.begun(level)
         return [] if begun is None else [item[len(begun) :] for item in level.items if item.startswith(begun)]
 
-    def then(self, data: bytes, root: Place) -> "Written | None":
-        """The same after more bytes; None where they complete an item that is there already."""
-        return _Writer(self, root).write(data)
+    def then(self, data: bytes, openings: Openings = ()) -> "Written | None":
+        """The same after more bytes; None where they complete an item that is there already. With `openings`, JSON is
+        what follows one of them."""
+        try:
+            return _Writer(self, openings).write(data)
+        except (ValueError, IndexError):
+            if not openings:
+                raise
+            return Written(Mode.OUTSIDE)  # other text that looks like an opening
 
 
 class _Writer:
-    def __init__(self, before: Written, root: Place) -> None:
-        self._mode, levels, self._text, self._word, self._escapes = before
+    def __init__(self, before: Written, openings: Openings) -> None:
+        self._mode, levels, self._text, self._word, self._escapes, self._root = before
         self._levels = list(levels)
         self._recorded = sum(level.begin >= 0 for level in levels)
-        self._root = root
+        self._openings = openings
         self._is_repeated = False
 
     def write(self, data: bytes) -> Written | None:
@@ -96,12 +110,25 @@ class _Writer:
                     place = self._string(data, place)
                 case Mode.WORD:
                     place = self._rest_of_word(data, place)
+                case Mode.OUTSIDE:
+                    place = self._outside(data, place)
                 case _:
                     self._sign(data[place : place + 1])
                     place += 1
             if self._is_repeated:
                 return None
-        return Written(self._mode, tuple(self._levels), self._text, self._word, self._escapes)
+        return Written(self._mode, tuple(self._levels), self._text, self._word, self._escapes, self._root)
+
+    def _outside(self, data: bytes, place: int) -> int:
+        for end in range(place + 1, len(data) + 1):
+            text = self._word + data[place:end]
+            for opening, root in self._openings:
+                if text.endswith(opening):
+                    self._mode, self._word, self._root = Mode.VALUE, b"", root
+                    return end
+        longest = max(len(opening) for opening, _ in self._openings)
+        self._word = (self._word + data[place:])[-longest:]
+        return len(data)
 
     def _string(self, data: bytes, place: int) -> int:
         if self._escapes:
@@ -193,6 +220,8 @@ class _Writer:
     def _value_ends(self) -> None:
         self._mode = Mode.BETWEEN
         level = self._levels[-1] if self._levels else None
+        if level is None and self._openings:
+            self._mode = Mode.OUTSIDE
         if level is None or level.begin < 0:
             if not self._recorded:
                 self._text = b""

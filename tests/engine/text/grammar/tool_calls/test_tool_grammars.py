@@ -56,6 +56,19 @@ def test_other_tools_and_other_arguments_are_refused(speaker: tuple[str, Speaker
     assert not model.takes(model.written(("time", {"n": "x"})), WEATHER, TIME)
 
 
+def test_items_of_arguments_that_must_differ_do(speaker: tuple[str, Speaker]) -> None:
+    name, model = speaker
+    array = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
+    tags = json.dumps({"name": "tag", "parameters": {"type": "object", "properties": {"tags": array}}})
+    for tools in ((tags, WEATHER), (WEATHER, tags)):
+        assert model.takes(model.written(("tag", {"tags": ["a", "b", 'a"]']})), *tools)
+        assert not model.takes(model.written(("tag", {"tags": ["a", "b", "a"]})), *tools)
+    if name not in ONE_CALL_ONLY:
+        assert model.takes(model.written(("tag", {"tags": ["a"]}), ("tag", {"tags": ["a"]})), tags, WEATHER)
+        assert model.takes(model.written(("weather", {"city": "a"}), ("tag", {"tags": ["a"]})), tags, WEATHER)
+        assert not model.takes(model.written(("tag", {"tags": []}), ("tag", {"tags": ["a", "a"]})), tags, WEATHER)
+
+
 THOUGHT = '<|channel|>analysis<|message|>Where?\n"{<|end|><|start|>assistant'
 
 

@@ -35,13 +35,11 @@ class Language:
     def factors(cls, pattern: str) -> list[Self]:
         """Languages of which it has the texts that are in all: one for each look-ahead at its beginning, and one for
         the rest. Their automata are smaller than that of all together."""
-        node = read_pattern(pattern)
-        parts: tuple[Node, ...] = node.parts if isinstance(node, Sequence) else ()
-        ahead = list(itertools.takewhile(lambda part: isinstance(part, Ahead), parts[1:]))
-        begin = Edge(begins=True)
-        if not ahead or parts[0] != begin:
+        node, begin = read_pattern(pattern), Edge(begins=True)
+        if not isinstance(node, Sequence) or node.parts[:1] != (begin,):
             return [cls._of(node)]
-        rests = [*((part,) for part in ahead), parts[1 + len(ahead) :]]
+        ahead = list(itertools.takewhile(lambda part: isinstance(part, Ahead), node.parts[1:]))
+        rests = [*((part,) for part in ahead), node.parts[1 + len(ahead) :]]
         return [cls._of(Sequence((begin, *rest))) for rest in rests]
 
     @classmethod
