@@ -68,12 +68,12 @@ def test_numbers_of_characters_are_read() -> None:
     "pattern",
     [r"(a)\1", r"\bword\b", "(?<=a)b", "a**", "[b-a]", "(", "[", "(?i)a", "a?^b", "((a{100}){100}){100}", r"\p{L}"],
 )
-def test_what_is_no_small_language_is_told(pattern: str) -> None:
+def test_what_is_no_small_language_is_refused(pattern: str) -> None:
     with pytest.raises(UnknownPatternError):
         Language.of(pattern).pattern()
 
 
 @pytest.mark.parametrize("pattern", ["(a|b)*a(a|b){12}", "|".join(map("{0}{0}".format, range(400)))])
-def test_a_language_of_too_many_states_is_told(pattern: str) -> None:
+def test_a_language_of_too_many_states_is_refused(pattern: str) -> None:
     with pytest.raises(UnknownPatternError):
         Language.of(pattern).pattern()
