@@ -104,6 +104,7 @@ from pie_mlx.calls.reading import (
     SlotResult,
     joined,
 )
+from pie_mlx.calls.reuse import Miss, MissReason, Reuse
 from pie_mlx.calls.session import AwaitIncoming, ReceiveFile, ReceiveMessage, SendFile, SendMessage
 
 __all__ = [
@@ -170,6 +171,8 @@ __all__ = [
     "Logprobs",
     "MarketReading",
     "MatcherState",
+    "Miss",
+    "MissReason",
     "ModelInfo",
     "OpenAdapter",
     "OpenSnapshot",
@@ -202,6 +205,7 @@ __all__ = [
     "RenderTurn",
     "RenderedTurn",
     "ReservePages",
+    "Reuse",
     "Role",
     "RollbackMatcher",
     "RuntimeInfo",

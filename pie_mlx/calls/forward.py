@@ -3,6 +3,7 @@
 from pie_mlx.calls.base import Brle, Call, Record
 from pie_mlx.calls.context import PageCounters
 from pie_mlx.calls.reading import AnyResult, Slot
+from pie_mlx.calls.reuse import Reuse
 
 LEAST_UNKNOWN = 64
 """A text of unknown length is expected to go on for as long as it is, and at least for so many tokens (B6)."""
@@ -92,7 +93,7 @@ class ForwardReply(Record, frozen=True):
 
     `attached` of its inputs were not computed: their pages were cached. `drafted` guesses were run after them. The
     first `kept` of the tokens that a speculating or continued pass drew are in KV. `prefetched` are those of steps that
-    follow, of which the context counts nothing yet.
+    follow, of which the context counts nothing yet. `reuse` is there if a page could have been attached.
     """
 
     results: list[AnyResult]
@@ -102,3 +103,4 @@ class ForwardReply(Record, frozen=True):
     drafted: int = 0
     kept: int = 0
     prefetched: list[int] = []
+    reuse: Reuse | None = None

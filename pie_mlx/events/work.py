@@ -21,7 +21,7 @@ class PassCompleted(Event, frozen=True):
     horizon `remaining_tokens` and `variation`, or declared by the program when `remaining_tokens` is 0. Of the tokens
     that the engine itself drafted for it, `guessed_tokens`, the first `guessed_right` were verified. `following` passes
     of a token each came right after it, or were drawn ahead of it, and are counted with it. Its first tokens were in a
-    batch at `started_seconds`.
+    batch at `started_seconds`. `miss` is why the first page of a prompt that was not cached was not.
     """
 
     process: str
@@ -39,6 +39,7 @@ class PassCompleted(Event, frozen=True):
     guessed_right: int = 0
     following: int = 0
     started_seconds: float = 0.0
+    miss: str = ""
 
 
 class TickCompleted(Event, frozen=True):

@@ -15,6 +15,7 @@ from pie_mlx.calls import (
     OpenSnapshot,
     ParsedToolCall,
     PendingInput,
+    Reuse,
     Sampler,
     SaveSnapshot,
     SuspendContext,
@@ -272,6 +273,13 @@ class Context:
     def seq_len(self) -> int:
         """Tokens with KV, committed and working; the buffer is not counted."""
         return self._handle.length
+
+    @property
+    def reuse(self) -> Reuse:
+        """How the tokens of its prompts came to have KV: `from_memory`, `from_disk`, `replayed` and `computed` count
+        tokens. `miss` is why the first page that was computed had not been cached; None if all was. Passes of less than
+        a page are not counted."""
+        return self._handle.reuse
 
     def buffer(self) -> list[int]:
         """Tokens without KV, as a copy."""

@@ -5,7 +5,10 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import add
 
+import msgspec
 from decoding import Decoded, EntryBuffer, logprob_entry
 from inferlet import Context, Distribution, GrammarConstraint, Sampler, brle, chat
 from msgspec.structs import replace
@@ -80,7 +83,7 @@ class Choice:
     """Generates on `context`, which has the whole prompt."""
 
     def __init__(self, context, sampling, decoder, stops, rules, vocabulary=None, index=0):
-        self._context, self._sampling, self._decoder, self._rules = context, sampling, decoder, rules
+        self.context, self._sampling, self._decoder, self._rules = context, sampling, decoder, rules
         self._stops, self._vocabulary, self._index = stops, vocabulary, index
         self._sampler = sampling.sampler
         if self._sampler.counts_tokens:  # over all generators of the reply
@@ -147,10 +150,10 @@ class Choice:
 
     def _generator(self, constraint):
         left = None if self._sampling.max_tokens is None else self._sampling.max_tokens - self.counts.tokens
-        generator = self._context.generate(
+        generator = self.context.generate(
             self._sampler,
             max_tokens=left,
-            stop=chat.stop_tokens(self._context.model),
+            stop=chat.stop_tokens(self.context.model),
             constrain=constraint,
             thinking_budget=self._thoughts_left(),
             auto_flush=False,
@@ -245,6 +248,7 @@ async def _copies(context, count, costs):
     if tokens[:-1]:
         passed = await shared.forward().input(tokens[:-1]).execute()
         costs.cached_tokens += passed.raw.attached
+        costs.shared.append(shared.reuse)
     return [shared.fork().append(tokens[-1:]) for _ in range(count)]
 
 
@@ -314,13 +318,15 @@ def _accepts(matcher, tokens):
 
 
 class Costs:
-    """Counts from now on. `cached_tokens` are those of the prompt that choices share; each choice counts its own."""
+    """Counts from now on. `cached_tokens` are those of prompts that choices share, `shared` how these were reused;
+    each choice counts its own."""
 
     def __init__(self, prompt_tokens, page_size=1):
         self._prompt_tokens, self._page_size = prompt_tokens, page_size
         self._begun = time.perf_counter()
         self.choices = []
         self.cached_tokens = 0
+        self.shared = []
 
     def figures(self):
         """The figures in an answer."""
@@ -349,7 +355,16 @@ class Costs:
             "prompt_tokens": usage["prompt_tokens"],
             "cached_tokens": self._cached(),
             "completion_tokens": usage["completion_tokens"],
+            "miss": (self.cache()["miss"] or {}).get("message", ""),
         }
+
+    def cache(self):
+        """What of the prompt was found again, and why the first page that was not had to be computed."""
+        reuse = reduce(add, [*self.shared, *(choice.context.reuse for choice in self.choices)])
+        found = {"from_memory": reuse.from_memory, "from_disk": reuse.from_disk, "replayed": reuse.replayed}
+        computed = max(0, self._prompt_tokens - sum(found.values()))
+        miss = reuse.miss and {**msgspec.to_builtins(reuse.miss), "message": str(reuse.miss)}
+        return {**found, "computed": computed, "miss": miss}
 
     def _cached(self):
         return self.cached_tokens + sum(choice.counts.cached for choice in self.choices)
@@ -368,6 +383,7 @@ class Costs:
             "predicted_n": completion,
             "predicted_ms": round(predicted_ms, 3),
             "predicted_per_second": _rate(completion - len(self.choices), predicted_ms),
+            "cache": self.cache(),
         }
 
 

@@ -277,4 +277,5 @@ def _usage(costs):
         "cache_creation_input_tokens": kept,
         "output_tokens": usage["completion_tokens"],
         "output_tokens_details": {"thinking_tokens": usage["completion_tokens_details"]["reasoning_tokens"]},
+        "cache": costs.cache(),
     }

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, Self, overload
 
-from pie_mlx.calls import Sampler
+from pie_mlx.calls import Reuse, Sampler
 from pie_mlx.sdk._calls.checks import checked_text
 from pie_mlx.sdk.context import Context as AsyncContext
 from pie_mlx.sdk.generator import Constraints
@@ -205,6 +205,11 @@ class Context:
     def seq_len(self) -> int:
         """Tokens with KV; the buffer is not counted."""
         return self._context.seq_len
+
+    @property
+    def reuse(self) -> Reuse:
+        """How the tokens of its prompts came to have KV, and why the first that were computed had not been cached."""
+        return self._context.reuse
 
     def buffer(self) -> list[int]:
         """Tokens without KV, as a copy."""

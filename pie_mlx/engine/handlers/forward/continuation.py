@@ -43,7 +43,7 @@ async def run_passes(run: RunPass, context: LiveContext, call: Forward, plan: Co
         )
     stops, wanted = frozenset(plan.stop_tokens), plan.tokens + 1
     reply = await run(call, PassContinuation.of(context, plan.tokens, stops))
-    drawn, in_kv, drafted, attached = _drawn(reply), reply.kept, reply.drafted, reply.attached
+    first, drawn, in_kv, drafted = reply, _drawn(reply), reply.kept, reply.drafted
     while not (ended := _ends(reply, stops) or len(drawn.tokens) >= wanted):
         if context.named != named or _is_cancelled():
             break
@@ -59,7 +59,7 @@ async def run_passes(run: RunPass, context: LiveContext, call: Forward, plan: Co
         in_kv = len(drawn.tokens) + reply.kept
         drawn, drafted = joined([drawn, _drawn(reply)]), drafted + reply.drafted
     context.rests = ended
-    return replace(reply, results=[drawn], attached=attached, drafted=drafted, kept=in_kv)
+    return replace(reply, results=[drawn], attached=first.attached, drafted=drafted, kept=in_kv, reuse=first.reuse)
 
 
 def _following(call: Forward, plan: Continuation, sampler: Sampler, drawn: list[int], in_kv: int) -> Forward:

@@ -3,6 +3,8 @@
 from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar
 
+from msgspec.structs import replace
+
 from pie_mlx import calls
 from pie_mlx.calls import Sampler
 from pie_mlx.engine.handlers.base import answers
@@ -26,10 +28,12 @@ from pie_mlx.engine.handlers.forward.forward_request import (
     requests,
 )
 from pie_mlx.engine.handlers.forward.pass_pages import (
+    PrefixMatch,
     check_room,
     match_prefix,
     reserve_pages,
     room_on_page,
+    told_reuse,
     undone_by_errors,
 )
 from pie_mlx.engine.handlers.forward.speculating import DraftedPass, plan_drafts
@@ -115,19 +119,25 @@ async def _pass(
             continuation.restrict(bound, fixed, free)
             _limit(services, continuation, claimed, length + len(request.inputs))
         work = _run(services, context, call, request, reads, drafted, continuation)
-        results, computed = await _paid(services, process, len(request.inputs), drafted or continuation, work)
+        results, computed, match = await _paid(services, process, len(request.inputs), drafted or continuation, work)
         if reads_mean(call):
             results = [mean_of(results)]
         attached, further = len(request.inputs) - computed, 0 if continuation is None else continuation.kept
         counts = (length, attached, computed + further, len(reads) + further + claimed)
-        _tell(services, process, context, counts, drafted, further + claimed, requested_seconds)
+        reuse = told_reuse(services, context, computed, match)
+        if reuse is not None:
+            process.reuse += reuse
+        _tell(services, process, context, counts, drafted, further + claimed, requested_seconds, reuse)
         prefetched = split_prefetched(context, call, continuation, results, claimed)
         if drafted is not None:
-            return _verified(services, context, call, matchers, drafted, results, attached)
+            verified = _verified(services, context, call, matchers, drafted, results, attached)
+            return verified if reuse is None else replace(verified, reuse=reuse)
         context.sampled += further + sum(isinstance(slot.read, Sampler) for slot in call.slots)
         terminated = _advance(services, call, matchers, results, continuation)
         counters = services.store.contexts[context.id].counters()
-        return calls.ForwardReply(results, counters, terminated, attached, kept=further, prefetched=prefetched)
+        return calls.ForwardReply(
+            results, counters, terminated, attached, kept=further, prefetched=prefetched, reuse=reuse
+        )
 
 
 async def _request(
@@ -210,20 +220,21 @@ async def _run(
     reads: Sequence[LogitsRequest],
     drafted: DraftedPass | None,
     continuation: PassContinuation | None,
-) -> tuple[list[calls.AnyResult], int]:
+) -> tuple[list[calls.AnyResult], int, PrefixMatch]:
     """Attach, reserve, compute and commit; on any error the context is as it was (E3, E6).
 
-    Answers the results, without those of drafts, and how many of the inputs were computed.
+    Answers the results, without those of drafts, how many of the inputs were computed, and what was attached.
     """
     with undone_by_errors(services, context, commits=call.commit):
         counted = count_in(services.store, context, request)
         if counted and services.runner.model.recurrent:
             recurrence = services.runner.model.network.recurrence
             recurrence.seek(context.id, services.store.sequence_length(context.id))
-        attached, key = (0, None) if counted else await match_prefix(services, context, call, request)
+        match = PrefixMatch() if counted else await match_prefix(services, context, call, request)
+        attached, key, _ = match
         inputs = request.inputs[counted + attached :]
         if not inputs:
-            return [], 0
+            return [], 0, match
         await reserve_pages(services, context, len(inputs) if call.reserve else 0)
         shifted, window = [_shift(read, request.own_start - counted - attached) for read in reads], None
         if drafted is not None and drafted.count:
@@ -251,7 +262,7 @@ async def _run(
             drafted.find_nothing(results)
         if drafted is not None:
             results[drafted.slot] = drafted.drawn(results, len(reads))
-        return results[: len(reads)], len(request.inputs) - attached
+        return results[: len(reads)], len(request.inputs) - attached, match
 
 
 def _with_drafts(
@@ -301,6 +312,7 @@ def _tell(
     drafted: DraftedPass | None,
     further: int,
     requested_seconds: float,
+    reuse: calls.Reuse | None,
 ) -> None:
     """`counts`: tokens held before the pass, attached and computed by it, and rows read; `further` passes followed."""
     held, attached, computed, read = counts
@@ -323,6 +335,7 @@ def _tell(
             guessed_right=right,
             following=further,
             started_seconds=context.started_seconds,
+            miss="" if reuse is None or reuse.miss is None else str(reuse.miss),
         )
     )
 

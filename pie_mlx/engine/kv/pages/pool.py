@@ -2,8 +2,17 @@
 
 from collections import OrderedDict, deque
 
+from pie_mlx.engine.kv.pages.evictions import Eviction, Evictions
 from pie_mlx.engine.kv.pages.kept_states import KeptStates
-from pie_mlx.engine.kv.pages.segment import IntegrityError, PageRecord, Segment, resident_page
+from pie_mlx.engine.kv.pages.segment import (
+    NOBODY,
+    SYSTEM,
+    IntegrityError,
+    Owner,
+    PageRecord,
+    Segment,
+    resident_page,
+)
 from pie_mlx.engine.kv.pages.values import PageContent
 from pie_mlx.errors import OutOfPagesError
 
@@ -34,7 +43,8 @@ class PagePool:
 
     A free page may be promised to a context, which gets it at its next request unless another context needs it first.
     Pages of one context are neighbours where possible, so that attention reads them in place. `displaced` are the
-    contexts whose promise was broken, `states` those of recurrent layers that are kept after some pages.
+    contexts whose promise was broken, `states` those of recurrent layers that are kept after some pages, `evictions`
+    those of late.
     """
 
     def __init__(self, capacity: int, states: KeptStates | None = None) -> None:
@@ -47,6 +57,7 @@ class PagePool:
         self.cached = LruSegments()
         self.snapshot_only = LruSegments()
         self.lost: deque[PageContent] = deque(maxlen=capacity)
+        self.evictions = Evictions()
 
     def available(self) -> int:
         """Pages available without suspending a context (K8): free, cached, or held by snapshots only."""
@@ -75,10 +86,13 @@ class PagePool:
         displaced, self.displaced = self.displaced, set()
         return displaced
 
-    def allocate(self, pages: int, context: int | None = None, after: int | None = None) -> list[int]:
+    def allocate(
+        self, pages: int, context: int | None = None, after: int | None = None, *, owner: Owner = NOBODY
+    ) -> list[int]:
         """Allocates `pages` page ids: promised to `context`, then free, promised to others, cached, snapshot-only.
 
-        Free pages follow `after` and each other where possible. If it raises OutOfPagesError, nothing changed.
+        Free pages follow `after` and each other where possible. They are for `owner`. If it raises OutOfPagesError,
+        nothing changed.
         """
         self.require(pages)
         promised = None if context is None or not pages else self.promised.pop(context, None)
@@ -87,7 +101,9 @@ class PagePool:
             self.break_promise(next(iter(self.promised)))
         for _ in range(min(pages - len(taken), len(self.free_ids))):
             taken.append(self._pop(taken[-1] if taken else after))
-        taken.extend(sorted(self._reclaim() for _ in range(pages - len(taken))))
+        if len(taken) < pages:
+            eviction = self.evictions.now(owner)
+            taken.extend(sorted(self._reclaim(eviction) for _ in range(pages - len(taken))))
         return taken
 
     def pop_lost(self) -> tuple[PageContent, ...]:
@@ -102,7 +118,8 @@ class PagePool:
 
     def reclaim_cached(self) -> list[int]:
         """Reclaims all cached pages and forgets their content."""
-        return [self._reclaim() for _ in range(self.cached.pages)]
+        eviction = self.evictions.now(SYSTEM)
+        return [self._reclaim(eviction) for _ in range(self.cached.pages)]
 
     def _pop(self, after: int | None) -> int:
         """A free page: the one after `after` if it is free, else the one freed last."""
@@ -157,7 +174,7 @@ class PagePool:
             _detach(segment, b"")
         return pages
 
-    def _reclaim(self) -> int:
+    def _reclaim(self, eviction: Eviction) -> int:
         lru = self.cached if self.cached.segments else self.snapshot_only
         segment = next(iter(lru.segments))
         record = segment.pages.pop()
@@ -165,6 +182,8 @@ class PagePool:
         if not segment.pages:
             del lru.segments[segment]
             _detach(segment, record.key)
+        if record.key:
+            self.evictions.add(record.key, eviction)
         return self._part(record, others=0)
 
     def _part(self, record: PageRecord, others: int) -> int:

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from pie_mlx.engine.kv.pages.working_token import WorkingToken, unpack
 
 
 class IntegrityError(RuntimeError):
     """The page store contradicts itself, or a caller broke its contract: a bug in the engine."""
+
+
+class Owner(NamedTuple):
+    """The user and the program that something was computed for."""
+
+    user: str = ""
+    program: str = ""
+
+
+NOBODY = Owner()
+SYSTEM = Owner(program="the system, which was short of memory")
 
 
 class KeptState:
@@ -32,15 +43,17 @@ class PageRecord:
     `packed` are its tokens (see `working_token.pack`), `rows` their number. `page` is the physical page, None once
     reclaimed. `spill` is the key in the spill file, None if not spilled. `wanted` counts the images (off-pool contexts
     and snapshots) that need the content. `checkpoint` is the state of recurrent layers after its last token, if kept.
+    `user` had it computed first.
     """
 
-    __slots__ = ("checkpoint", "key", "packed", "page", "rows", "spill", "wanted")
+    __slots__ = ("checkpoint", "key", "packed", "page", "rows", "spill", "user", "wanted")
 
     def __init__(self, key: bytes, packed: bytes, rows: int, page: int | None) -> None:
         self.key = key
         self.packed = packed
         self.rows = rows
         self.page = page
+        self.user = ""
         self.spill: Any = None
         self.wanted = 0
         self.checkpoint: KeptState | None = None

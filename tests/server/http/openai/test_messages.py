@@ -205,6 +205,8 @@ def test_the_prompt_is_what_was_found_again_and_what_will_be_and_the_rest(server
     assert first.cache_creation_input_tokens > 200
     assert second.cache_read_input_tokens == passed.attached_tokens > 200
     assert second.cache_creation_input_tokens + second.input_tokens == passed.computed_tokens
+    assert second.cache["from_memory"] == passed.attached_tokens
+    assert second.cache["miss"]["message"] == passed.miss != ""
 
 
 def test_a_billing_header_that_differs_keeps_nothing_from_being_found_again(claude, server):
