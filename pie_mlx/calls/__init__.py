@@ -51,7 +51,17 @@ from pie_mlx.calls.grammar import (
 )
 from pie_mlx.calls.http import BeginHttpAnswer, HttpRequest, ReadHttpRequest, WriteHttpBody
 from pie_mlx.calls.launch import AwaitChild, CancelChild, ChildOutcome, ForgetChild, LaunchChild
-from pie_mlx.calls.market import MarketReading, ReadMarket, Rebid, SetBid, SuspendContext
+from pie_mlx.calls.market import (
+    DemoteContext,
+    ExpectContext,
+    MarketReading,
+    PrefetchContext,
+    ReadMarket,
+    Rebid,
+    RetainContext,
+    SetBid,
+    SuspendContext,
+)
 from pie_mlx.calls.mcp import CallMcp, ConnectMcp, ListMcpServers
 from pie_mlx.calls.messaging import (
     AwaitBroadcast,
@@ -140,12 +150,14 @@ __all__ = [
     "CreateContext",
     "Decode",
     "DeleteSnapshot",
+    "DemoteContext",
     "DescribeRuntime",
     "DestroyAdapter",
     "Distribution",
     "Encode",
     "Entropy",
     "EntropyValue",
+    "ExpectContext",
     "ForgetChild",
     "ForkAdapter",
     "ForkContext",
@@ -181,6 +193,7 @@ __all__ = [
     "ParseToolCall",
     "ParsedToolCall",
     "PendingInput",
+    "PrefetchContext",
     "Probabilities",
     "Probe",
     "Prospect",
@@ -205,6 +218,7 @@ __all__ = [
     "RenderTurn",
     "RenderedTurn",
     "ReservePages",
+    "RetainContext",
     "Reuse",
     "Role",
     "RollbackMatcher",

@@ -15,7 +15,7 @@ class Miss(Record, frozen=True):
     reads `text`, from `position` on. `adapter`, `mask` and `positions`: a cached page has the same tokens, computed
     with another adapter, mask or positions. `evicted`: the page made room at `evicted_at` (Unix seconds) for
     `evicted_for`, which is empty if that is not known, or not for this user to know. `state`: the pages are there, but
-    not what recurrent layers remember behind them.
+    not what recurrent layers remember after them.
     """
 
     reason: MissReason
@@ -32,7 +32,7 @@ class Miss(Record, frozen=True):
     def _cause(self) -> str:
         match self.reason:
             case "new":
-                return "nothing was computed behind it before"
+                return "nothing was computed after it before"
             case "differs":
                 return f"this prompt reads {self.text!r}, the cached one {self.cached_text!r}"
             case "adapter" | "mask":
@@ -43,7 +43,7 @@ class Miss(Record, frozen=True):
                 at = time.strftime("%H:%M:%S", time.localtime(self.evicted_at))
                 return f"evicted at {at} for {self.evicted_for or 'another program'}"
             case "state":
-                return "the state of recurrent layers behind it was not kept"
+                return "the state of recurrent layers after it was not kept"
 
 
 class Reuse(Record, frozen=True):

@@ -25,7 +25,8 @@ STREAMED_SECONDS = 0.08
 @dataclass(frozen=True)
 class Sampling:
     """How tokens are drawn, at most `at_once` per step, in a `stream` or not, and when to stop. `top` is the number of
-    most likely tokens to report, None for no logprobs; `thought_tokens` limits the thoughts of a reply."""
+    most likely tokens to report, None for no logprobs; `thought_tokens` limits the thoughts of a reply, whose pages are
+    to be kept for `kept_seconds`."""
 
     sampler: Sampler
     max_tokens: int | None
@@ -35,6 +36,7 @@ class Sampling:
     at_once: int = 1
     stream: bool = False
     thought_tokens: int | None = None
+    kept_seconds: float = 0.0
 
 
 @dataclass
@@ -54,7 +56,7 @@ class Piece:
 class Counts:
     """Tokens of one choice; `cached` prompt tokens were not computed. `first_seconds`: when its first step ended.
 
-    `finish` is the reason of its end, "" before it.
+    `finish` is the reason of its end, "" before it. Its pages are kept for `kept_seconds`.
     """
 
     tokens: int = 0
@@ -62,6 +64,7 @@ class Counts:
     cached: int = 0
     first_seconds: float = 0.0
     finish: str = ""
+    kept_seconds: float = 0.0
 
 
 def sampling_of(request, index, max_tokens, *, top=None, one_call=False, thought_tokens=None):
@@ -76,7 +79,8 @@ def sampling_of(request, index, max_tokens, *, top=None, one_call=False, thought
     )
     at_once = 1 if request.stop_texts or one_call else AT_ONCE
     sampler = sampler if top is None else sampler.scored()
-    return Sampling(sampler, max_tokens, request.stop_texts, top, one_call, at_once, request.stream, thought_tokens)
+    stream, kept = request.stream, request.kept_seconds
+    return Sampling(sampler, max_tokens, request.stop_texts, top, one_call, at_once, stream, thought_tokens, kept)
 
 
 class Choice:
@@ -127,6 +131,9 @@ class Choice:
                     break
             else:
                 finish = "length" if generator.finish_reason == "length" else "stop"
+        if self._sampling.kept_seconds:
+            kept = self.context.retain(ttl_seconds=self._sampling.kept_seconds, prepaid=True)
+            self.counts.kept_seconds = kept
         yield self._last(finish)
 
     async def _drawn(self, step, waits):
@@ -364,7 +371,8 @@ class Costs:
         found = {"from_memory": reuse.from_memory, "from_disk": reuse.from_disk, "replayed": reuse.replayed}
         computed = max(0, self._prompt_tokens - sum(found.values()))
         miss = reuse.miss and {**msgspec.to_builtins(reuse.miss), "message": str(reuse.miss)}
-        return {**found, "computed": computed, "miss": miss}
+        kept_seconds = round(max(choice.counts.kept_seconds for choice in self.choices), 1)
+        return {**found, "computed": computed, "miss": miss, "kept_seconds": kept_seconds}
 
     def _cached(self):
         return self.cached_tokens + sum(choice.counts.cached for choice in self.choices)

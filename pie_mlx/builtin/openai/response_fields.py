@@ -83,7 +83,7 @@ class ResponseRequest(DrawnBody, kw_only=True):
     """`store` is accepted and ignored: nothing is kept."""
 
     LABELS: ClassVar[frozenset[str]] = Body.LABELS | {"client_metadata"}
-    HINTS: ClassVar[frozenset[str]] = frozenset({"prompt_cache_options", "prompt_cache_retention", "service_tier"})
+    HINTS: ClassVar[frozenset[str]] = frozenset({"prompt_cache_options", "service_tier"})
     NEUTRAL: ClassVar[dict[str, tuple[Any, ...]]] = {
         "background": (False,),
         "context_management": ([],),

@@ -101,7 +101,16 @@ class PageStore:
         """Frees everything that the context holds (P15). Unknown numbers are ignored."""
         released = self.contexts.remove(context)
         if released is not None:
+            leaf = released.leaf
             self.suspender.release(released)
+            if released.demoted:
+                self._trie.demote(leaf)
+
+    def keep(self, context: int, until: float) -> int:
+        """Keeps the committed pages of a context, also when it is released, until then (in seconds of the pool's
+        clock); their number, 0 if it is off-pool."""
+        found = self.contexts[context]
+        return self._trie.keep(found.leaf, until) if found.usable else 0
 
     def sequence_length(self, context: int) -> int:
         """Tokens with KV in the context."""
@@ -130,7 +139,7 @@ class PageStore:
     def used_pages(self) -> int:
         """Pages that contexts hold."""
         pool = self.pool
-        return pool.capacity - pool.free_pages - pool.cached.pages - pool.snapshot_only.pages - self.withheld.count
+        return pool.capacity - pool.free_pages - pool.cached_pages - pool.snapshot_only.pages - self.withheld.count
 
     def usage(self, sharing: Sharing | None = None) -> PoolUsage:
         """Pages by state. Pass `sharing` if known: it walks all contexts."""
@@ -138,7 +147,7 @@ class PageStore:
         return PoolUsage(
             pool.capacity,
             pool.free_pages,
-            pool.cached.pages,
+            pool.cached_pages,
             pool.snapshot_only.pages,
             self.used_pages,
             sharing.shared_pages,

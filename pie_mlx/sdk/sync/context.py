@@ -44,6 +44,27 @@ class Context:
         again."""
         self._context.checkpoint()
 
+    def retain(self, *, priority: float = 1.0, ttl_seconds: float = 60.0, prepaid: bool = False) -> float:
+        """Its pages are worth keeping while it does nothing; for how many seconds that holds."""
+        return self._context.retain(priority=priority, ttl_seconds=ttl_seconds, prepaid=prepaid)
+
+    def expect_return(self, seconds: float) -> None:
+        """It will be used again in about so many seconds."""
+        self._context.expect_return(seconds)
+
+    def demote(self) -> None:
+        """Its pages are the first to go, now and when it is released."""
+        self._context.demote()
+
+    def prefetch(self) -> bool:
+        """Bring its pages back now, if no other context has to go for them; whether they are there."""
+        return wait(self._context.prefetch())
+
+    @staticmethod
+    def prefetch_saved(model: Model, name: str) -> bool:
+        """Bring the pages of a saved snapshot into the pool before it is opened; whether they are there."""
+        return wait(AsyncContext.prefetch_saved(model, name))
+
     def fork(self, name: str | None = None) -> "Context":
         """A copy that shares every committed page."""
         labels_of(self.model.host).check(name)

@@ -28,7 +28,7 @@ async def test_a_prompt_that_was_never_seen_is_new(engine: Running) -> None:
     assert (reuse.from_memory, reuse.computed, miss_in(reuse)) == (0, 41, Miss("new", 0))
 
 
-async def test_a_text_that_goes_on_behind_a_cached_one_is_new_there(engine: Running) -> None:
+async def test_a_text_that_goes_on_after_a_cached_one_is_new_there(engine: Running) -> None:
     prompt = engine.prompt(80, seed=72)
     await reuse_of(engine, prompt[:32])
     reuse = await reuse_of(engine, prompt)
@@ -133,4 +133,4 @@ async def test_decode_steps_tell_nothing_and_the_event_of_a_prompt_does(engine: 
     status = (await engine.core.consult(process_statuses))[engine.host.process_id]
     assert (status.reuse.computed, status.reuse.miss) == (41, Miss("new", 0))
     told = [event.miss for event in engine.events if isinstance(event, PassCompleted) and event.context == context.id]
-    assert [text for text in told if text] == ["token 0: nothing was computed behind it before"]
+    assert [text for text in told if text] == ["token 0: nothing was computed after it before"]

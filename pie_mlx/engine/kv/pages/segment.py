@@ -76,11 +76,23 @@ class Segment:
 
     `contexts` and `snapshots` count the holders whose chain ends here plus the held children, so that holding a long
     chain touches only segments that were not held before. `listed` is False for pages that lookups must not find:
-    working tails, and pages whose key belongs to other tokens. A segment without pages, except the root, was reclaimed;
+    working tails, and pages whose key belongs to other tokens. Its pages are kept until `kept_until`, in seconds of the
+    pool's clock, before others that no context holds. A segment without pages, except the root, was reclaimed;
     its parent takes its place.
     """
 
-    __slots__ = ("children", "contexts", "holders", "listed", "pages", "parent", "share", "snapshots", "unseen")
+    __slots__ = (
+        "children",
+        "contexts",
+        "holders",
+        "kept_until",
+        "listed",
+        "pages",
+        "parent",
+        "share",
+        "snapshots",
+        "unseen",
+    )
 
     def __init__(self, parent: Segment | None, pages: list[PageRecord], *, listed: bool = True) -> None:
         self.parent = parent
@@ -89,6 +101,7 @@ class Segment:
         self.contexts = 0
         self.snapshots = 0
         self.listed = listed
+        self.kept_until = 0.0
         self.unseen = -1
         self.holders = 0
         self.share = 0.0

@@ -358,6 +358,13 @@ def test_a_second_request_with_the_same_system_prompt_computes_its_suffix_only(s
     assert (cache["miss"]["reason"], cache["miss"]["message"]) == ("new", passed.miss)
 
 
+@pytest.mark.parametrize("life", ["in_memory", "24h"])
+def test_what_a_request_asks_to_keep_is_kept_for_what_its_credits_pay(ask, life):
+    question = "Remember the milk, " * 20
+    cache = ask(question, max_tokens=2, prompt_cache_retention=life).timings["cache"]
+    assert 0 < cache["kept_seconds"] <= {"in_memory": 300, "24h": 3600}[life]
+
+
 def test_the_tokens_that_were_cached_are_told_of_several_choices_too(ask):
     system = {"role": "system", "content": "Answer shortly. " + " ".join(f"Rule {n}: be brief." for n in range(40))}
     ask([system, {"role": "user", "content": "Hello"}], max_tokens=1)
