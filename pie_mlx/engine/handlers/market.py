@@ -48,7 +48,7 @@ async def retain(services: Services, process: HostedProcess, call: calls.RetainC
         context.retention = found
         services.queue.wake()
         return seconds
-    pages = len(store.contexts[context.id].block_table)
+    pages = store.contexts[context.id].committed
     seconds = services.accounting.keep_pages(process.account, pages, call.priority, seconds)
     store.keep(context.id, now + seconds)
     return seconds

@@ -108,9 +108,9 @@ class PageStore:
 
     def keep(self, context: int, until: float) -> int:
         """Keeps the committed pages of a context, also when it is released, until then (in seconds of the pool's
-        clock); their number, 0 if it is off-pool."""
+        clock); their number."""
         found = self.contexts[context]
-        return self._trie.keep(found.leaf, until) if found.usable else 0
+        return self._trie.keep(found.leaf, until)
 
     def sequence_length(self, context: int) -> int:
         """Tokens with KV in the context."""
