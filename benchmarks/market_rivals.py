@@ -114,6 +114,11 @@ def remaining(simulator: Simulator, context: ContextView) -> float:
     return math.inf if thread.turn is None else thread.turn.reply_tokens - thread.generated
 
 
+def least_recent(simulator: Simulator, context: ContextView) -> float:
+    """Pages go in the order in which they were last used, as in a prefix cache; who works is served as it came."""
+    return context.idle_ticks if not context.has_work else simulator.threads[context.context].turn_started_seconds
+
+
 def longest_wait(simulator: Simulator, context: ContextView) -> float:
     """Who has waited longest comes first."""
     return -context.waiting_ticks
@@ -126,5 +131,6 @@ def rivals() -> dict[str, Rival]:
         "VTC preempting": Rival("VTC preempting", FairTokens(), preempts=True),
         "MLFQ": Rival("MLFQ", feedback_level, preempts=True),
         "SRPT oracle": Rival("SRPT oracle", remaining),
+        "LRU": Rival("LRU", least_recent),
         "longest wait": Rival("longest wait", longest_wait),
     }

@@ -51,7 +51,17 @@ from pie_mlx.calls.grammar import (
 )
 from pie_mlx.calls.http import BeginHttpAnswer, HttpRequest, ReadHttpRequest, WriteHttpBody
 from pie_mlx.calls.launch import AwaitChild, CancelChild, ChildOutcome, ForgetChild, LaunchChild
-from pie_mlx.calls.market import MarketReading, ReadMarket, Rebid, SetBid, SuspendContext
+from pie_mlx.calls.market import (
+    DemoteContext,
+    ExpectContext,
+    MarketReading,
+    PrefetchContext,
+    ReadMarket,
+    Rebid,
+    RetainContext,
+    SetBid,
+    SuspendContext,
+)
 from pie_mlx.calls.mcp import CallMcp, ConnectMcp, ListMcpServers
 from pie_mlx.calls.messaging import (
     AwaitBroadcast,
@@ -104,6 +114,7 @@ from pie_mlx.calls.reading import (
     SlotResult,
     joined,
 )
+from pie_mlx.calls.reuse import Miss, MissReason, Reuse
 from pie_mlx.calls.session import AwaitIncoming, ReceiveFile, ReceiveMessage, SendFile, SendMessage
 
 __all__ = [
@@ -139,12 +150,14 @@ __all__ = [
     "CreateContext",
     "Decode",
     "DeleteSnapshot",
+    "DemoteContext",
     "DescribeRuntime",
     "DestroyAdapter",
     "Distribution",
     "Encode",
     "Entropy",
     "EntropyValue",
+    "ExpectContext",
     "ForgetChild",
     "ForkAdapter",
     "ForkContext",
@@ -170,6 +183,8 @@ __all__ = [
     "Logprobs",
     "MarketReading",
     "MatcherState",
+    "Miss",
+    "MissReason",
     "ModelInfo",
     "OpenAdapter",
     "OpenSnapshot",
@@ -178,6 +193,7 @@ __all__ = [
     "ParseToolCall",
     "ParsedToolCall",
     "PendingInput",
+    "PrefetchContext",
     "Probabilities",
     "Probe",
     "Prospect",
@@ -202,6 +218,8 @@ __all__ = [
     "RenderTurn",
     "RenderedTurn",
     "ReservePages",
+    "RetainContext",
+    "Reuse",
     "Role",
     "RollbackMatcher",
     "RuntimeInfo",

@@ -3,6 +3,7 @@
 from pie_mlx.calls.base import Brle, Call, Record
 from pie_mlx.calls.context import PageCounters
 from pie_mlx.calls.reading import AnyResult, Slot
+from pie_mlx.calls.reuse import Reuse
 
 LEAST_UNKNOWN = 64
 """A text of unknown length is expected to go on for as long as it is, and at least for so many tokens (B6)."""
@@ -94,7 +95,7 @@ class ForwardReply(Record, frozen=True):
     again: those of the inputs whose pages were cached beyond the last kept state of recurrent layers, and those that
     the context had lost before the pass. `drafted` guesses were run after the inputs. The first `kept` of the tokens
     that a speculating or continued pass drew are in KV. `prefetched` are those of steps that follow, of which the
-    context counts nothing yet.
+    context counts nothing yet. `reuse` is there if a page could have been attached.
     """
 
     results: list[AnyResult]
@@ -105,3 +106,4 @@ class ForwardReply(Record, frozen=True):
     kept: int = 0
     prefetched: list[int] = []
     replayed: int = 0
+    reuse: Reuse | None = None

@@ -24,6 +24,38 @@ class SuspendContext(Call[None], frozen=True):
     context: int
 
 
+class RetainContext(Call[float], frozen=True):
+    """While the context does nothing, its pages are worth `priority` times what computing them again would cost, for
+    `ttl_seconds`; 0 ends that. The reply is for how many seconds.
+
+    `prepaid` is paid for now, and holds after the context is released.
+    """
+
+    context: int
+    priority: float
+    ttl_seconds: float
+    prepaid: bool = False
+
+
+class ExpectContext(Call[None], frozen=True):
+    """The context will be used again in about `seconds`."""
+
+    context: int
+    seconds: float
+
+
+class DemoteContext(Call[None], frozen=True):
+    """The context's pages are the first to go; no hint holds any more."""
+
+    context: int
+
+
+class PrefetchContext(Call[bool], frozen=True):
+    """Bring a suspended context back now if no other one has to go for it; whether it is in the pool then."""
+
+    context: int
+
+
 class MarketReading(Record, frozen=True):
     """The latest settlement (M14): credits, credits per page per tick, credits per tick, seconds per tick."""
 

@@ -18,7 +18,7 @@ class ProcessStatus(msgspec.Struct, frozen=True):
     """A process as the engine sees it. `pages` are in the pool, `own_pages` of them in no other process; `bid` is its
     highest bid.
 
-    `reason` is why it does not run, or what its calls wait for.
+    `reason` is why it does not run, or what its calls wait for. `reuse` is of all its prompts.
     """
 
     state: str
@@ -28,6 +28,7 @@ class ProcessStatus(msgspec.Struct, frozen=True):
     own_pages: int
     balance: float
     bid: float
+    reuse: calls.Reuse
 
 
 class MarketStatus(msgspec.Struct, frozen=True):
@@ -170,6 +171,7 @@ def _status(services: Services, process: HostedProcess, counted: ProcessPages) -
         own_pages=counted.own,
         balance=account.balance if account else 0.0,
         bid=max((context.bid for context in contexts), default=0.0),
+        reuse=process.reuse,
     )
 
 

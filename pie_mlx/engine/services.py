@@ -62,6 +62,7 @@ class Services:
         """Give a context of the store to a process; forks and opened snapshots inherit the count of draws."""
         live = LiveContext.new(context, process.account, self.seed, sampled=sampled, parent=parent)
         live.user = process.username
+        self.store.contexts[context].owner = process.owner
         process.contexts[context] = live
         self._pages_of_accounts.pop(process.account, None)
         self.queue.adopt(live)

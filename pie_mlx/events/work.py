@@ -22,7 +22,7 @@ class PassCompleted(Event, frozen=True):
     that the engine itself drafted for it, `guessed_tokens`, the first `guessed_right` were verified. `following` passes
     of a token each came right after it, or were drawn ahead of it, and are counted with it. Its first tokens were in a
     batch at `started_seconds`. `replayed_tokens` were known and computed again: lost ones before it, and of the
-    computed ones those whose pages were cached.
+    computed ones those whose pages were cached. `miss` is why the first page of a prompt that was not cached was not.
     """
 
     process: str
@@ -41,6 +41,7 @@ class PassCompleted(Event, frozen=True):
     following: int = 0
     started_seconds: float = 0.0
     replayed_tokens: int = 0
+    miss: str = ""
 
 
 class TickCompleted(Event, frozen=True):

@@ -11,10 +11,15 @@ from pie_mlx.calls import (
     ContextState,
     CreateContext,
     DeleteSnapshot,
+    DemoteContext,
+    ExpectContext,
     ForkContext,
     OpenSnapshot,
     ParsedToolCall,
     PendingInput,
+    PrefetchContext,
+    RetainContext,
+    Reuse,
     Sampler,
     SaveSnapshot,
     SuspendContext,
@@ -22,7 +27,7 @@ from pie_mlx.calls import (
     Turn,
 )
 from pie_mlx.errors import InvalidArgumentError
-from pie_mlx.sdk._calls.checks import checked_text, integer, token_list
+from pie_mlx.sdk._calls.checks import checked_text, integer, number, token_list
 from pie_mlx.sdk._calls.payload import spaced_text
 from pie_mlx.sdk._context.handle import ContextHandle
 from pie_mlx.sdk._context.pending import PendingBuffer
@@ -232,16 +237,59 @@ class Context:
         return self._handle.bidding.set(value)
 
     @contextmanager
-    def idle(self) -> Scope[None, None, None]:
-        """Bid 0 inside `with`; `set_bid` inside takes effect at its end."""
+    def idle(self, seconds: float | None = None) -> Scope[None, None, None]:
+        """Bid 0 inside `with`, or after `expect_return(seconds)` what that is worth; `set_bid` inside takes effect at
+        its end."""
         self._handle.check()
         bidding = self._handle.bidding
+        if seconds is not None:
+            self.expect_return(seconds)
         bidding.enter_idle()
         try:
             yield
         finally:
             if not self._handle.released:
                 bidding.leave_idle(has_pages=self._handle.has_pages)
+
+    def retain(self, *, priority: float = 1.0, ttl_seconds: float = 60.0, prepaid: bool = False) -> float:
+        """While this context does nothing, its pages are worth `priority` times what computing them again costs, for
+        `ttl_seconds` (an hour at most; 0 ends it). They pay rent meanwhile, and a higher bid or an unpaid rent ends it.
+        Returns for how many seconds it holds.
+
+        With `prepaid`, the launch pays now: the make cost of the pages for each 300 seconds, or for as long as its
+        credits last. Then the pages are reclaimed after others that no context holds, also when this context is gone.
+        Raises InvalidArgumentError for numbers that are negative or not finite, and for a priority above 1000.
+        """
+        self._handle.compute_promised()
+        values = number(priority, "priority"), number(ttl_seconds, "ttl_seconds")
+        return self._handle.host.call(RetainContext(self._handle.id, *values, prepaid))
+
+    def expect_return(self, seconds: float) -> None:
+        """This context will be used again in about so many seconds: the sooner, the more its pages are worth.
+        Without `retain` that holds for four times as long. Raises InvalidArgumentError for a negative number."""
+        self._handle.check()
+        self._handle.host.call(ExpectContext(self._handle.id, number(seconds, "seconds")))
+
+    def demote(self) -> None:
+        """The pages of this context are the first to go, now and when it is released. Ends `retain`."""
+        self._handle.check()
+        self._handle.host.call(DemoteContext(self._handle.id))
+
+    async def prefetch(self) -> bool:
+        """Bring the pages of a suspended context back now, if no other context has to go for them. Returns whether
+        they are in the pool."""
+        self._handle.check()
+        return await self._handle.host.submit(PrefetchContext(self._handle.id))
+
+    @classmethod
+    async def prefetch_saved(cls, model: Model, name: str) -> bool:
+        """Bring the pages of a saved snapshot into the pool, as `prefetch` does, before it is opened. Returns whether
+        they are there; False when the name is absent."""
+        opened = cls.open(model, name)
+        if opened is None:
+            return False
+        with opened:
+            return await opened.prefetch()
 
     def suspend(self) -> None:
         """Release all pages now; the engine restores the context when it is used. Raises ContextBusyError while a
@@ -272,6 +320,13 @@ class Context:
     def seq_len(self) -> int:
         """Tokens with KV, committed and working; the buffer is not counted."""
         return self._handle.length
+
+    @property
+    def reuse(self) -> Reuse:
+        """How the tokens of its prompts came to have KV: `from_memory`, `from_disk`, `replayed` and `computed` count
+        tokens. `miss` is why the first page that was computed had not been cached; None if all was. Passes of less than
+        a page are not counted."""
+        return self._handle.reuse
 
     def buffer(self) -> list[int]:
         """Tokens without KV, as a copy."""

@@ -83,6 +83,9 @@ PROCESS = {
     "own_pages": COUNT,
     "balance": NUMBER,
     "bid": NUMBER,
+    "prompt_tokens": COUNT,
+    "cached_tokens": COUNT,
+    "miss": {"type": "string"},
 }
 
 SCHEMAS = {

@@ -24,7 +24,8 @@ STREAMED_SECONDS = 0.08
 @dataclass(frozen=True)
 class Sampling:
     """How tokens are drawn, at most `at_once` per step, in a `stream` or not, and when to stop. `top` is the number of
-    most likely tokens to report, None for no logprobs; `thought_tokens` limits the thoughts of a reply."""
+    most likely tokens to report, None for no logprobs; `thought_tokens` limits the thoughts of a reply, whose pages are
+    to be kept for `kept_seconds`."""
 
     sampler: Sampler
     max_tokens: int | None
@@ -34,6 +35,7 @@ class Sampling:
     at_once: int = 1
     stream: bool = False
     thought_tokens: int | None = None
+    kept_seconds: float = 0.0
 
 
 @dataclass
@@ -53,7 +55,7 @@ class Piece:
 class Counts:
     """Tokens of one choice; `cached` prompt tokens were not computed. `first_seconds`: when its first step ended.
 
-    `finish` is the reason of its end, "" before it.
+    `finish` is the reason of its end, "" before it. Its pages are kept for `kept_seconds`.
     """
 
     tokens: int = 0
@@ -61,6 +63,7 @@ class Counts:
     cached: int = 0
     first_seconds: float = 0.0
     finish: str = ""
+    kept_seconds: float = 0.0
 
 
 def sampling_of(request, index, max_tokens, *, top=None, one_call=False, thought_tokens=None):
@@ -75,14 +78,15 @@ def sampling_of(request, index, max_tokens, *, top=None, one_call=False, thought
     )
     at_once = 1 if request.stop_texts or one_call else AT_ONCE
     sampler = sampler if top is None else sampler.scored()
-    return Sampling(sampler, max_tokens, request.stop_texts, top, one_call, at_once, request.stream, thought_tokens)
+    stream, kept = request.stream, request.kept_seconds
+    return Sampling(sampler, max_tokens, request.stop_texts, top, one_call, at_once, stream, thought_tokens, kept)
 
 
 class Choice:
     """Generates on `context`, which has the whole prompt."""
 
     def __init__(self, context, sampling, decoder, stops, rules, vocabulary=None, index=0):
-        self._context, self._sampling, self._decoder, self._rules = context, sampling, decoder, rules
+        self.context, self._sampling, self._decoder, self._rules = context, sampling, decoder, rules
         self._stops, self._vocabulary, self._index = stops, vocabulary, index
         self._sampler = sampling.sampler
         if self._sampler.counts_tokens:  # over all generators of the reply
@@ -126,6 +130,9 @@ class Choice:
                     break
             else:
                 finish = "length" if generator.finish_reason == "length" else "stop"
+        if self._sampling.kept_seconds:
+            kept = self.context.retain(ttl_seconds=self._sampling.kept_seconds, prepaid=True)
+            self.counts.kept_seconds = kept
         yield self._last(finish)
 
     async def _drawn(self, step, waits):
@@ -149,10 +156,10 @@ class Choice:
 
     def _generator(self, constraint):
         left = None if self._sampling.max_tokens is None else self._sampling.max_tokens - self.counts.tokens
-        generator = self._context.generate(
+        generator = self.context.generate(
             self._sampler,
             max_tokens=left,
-            stop=chat.stop_tokens(self._context.model),
+            stop=chat.stop_tokens(self.context.model),
             constrain=constraint,
             thinking_budget=self._thoughts_left(),
             auto_flush=False,
@@ -248,6 +255,7 @@ async def replies(prompts, count, costs, make, *, tells_progress=False):
             costs.count_processed(len(part), passed.raw.attached)
             if tells_progress and passed.raw.attached < len(part):
                 yield costs.progress()
+        costs.shared.append(shared.reuse)
         contexts += [shared.fork().append([last]) for _ in range(count)]
     costs.choices = [make(context, index) for index, context in enumerate(contexts)]
     async with aclosing(merged([choice.pieces() for choice in costs.choices])) as pieces:

@@ -2,6 +2,10 @@
 
 import time
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
+
+import msgspec
 
 
 @dataclass(frozen=True)
@@ -16,13 +20,15 @@ class Progress:
 
 
 class Costs:
-    """Counts from now on. What choices share of the prompt is counted here; each counts its own."""
+    """Counts from now on. What choices share of the prompt is counted here, and how it was reused in `shared`; each
+    choice counts its own."""
 
     def __init__(self, prompt_tokens, page_size=1):
         self._prompt_tokens, self._page_size = prompt_tokens, page_size
         self._begun = time.perf_counter()
         self._processed = self._cached = 0
         self.choices = []
+        self.shared = []
 
     def count_processed(self, tokens, cached):
         """Count tokens of the prompt that are computed now, or were found in the cache."""
@@ -62,7 +68,17 @@ class Costs:
             "prompt_tokens": usage["prompt_tokens"],
             "cached_tokens": self._cached_tokens(),
             "completion_tokens": usage["completion_tokens"],
+            "miss": (self.cache()["miss"] or {}).get("message", ""),
         }
+
+    def cache(self):
+        """What of the prompt was found again, and why the first page that was not had to be computed."""
+        reuse = reduce(add, [*self.shared, *(choice.context.reuse for choice in self.choices)])
+        found = {"from_memory": reuse.from_memory, "from_disk": reuse.from_disk, "replayed": reuse.replayed}
+        computed = max(0, self._prompt_tokens - sum(found.values()))
+        miss = reuse.miss and {**msgspec.to_builtins(reuse.miss), "message": str(reuse.miss)}
+        kept_seconds = round(max(choice.counts.kept_seconds for choice in self.choices), 1)
+        return {**found, "computed": computed, "miss": miss, "kept_seconds": kept_seconds}
 
     def _cached_tokens(self):
         return self._cached + sum(choice.counts.cached for choice in self.choices)
@@ -85,6 +101,7 @@ class Costs:
             "predicted_ms": round(predicted_ms, 3),
             "predicted_per_token_ms": _rate(predicted_ms, predicted - len(self.choices)),
             "predicted_per_second": _rate((predicted - len(self.choices)) * 1000, predicted_ms),
+            "cache": self.cache(),
         }
 
 

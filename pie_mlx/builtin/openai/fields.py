@@ -158,6 +158,12 @@ class DrawnBody(Body):
     logit_bias: dict[TokenId, Annotated[float, Meta(ge=-100, le=100)]] = {}
     seed: int | None = None
     stop: StopText | Annotated[list[StopText], Meta(max_length=64)] = []
+    prompt_cache_retention: Literal["in_memory", "in-memory", "24h"] | None = None
+
+    @property
+    def kept_seconds(self) -> float:
+        """For how long the pages of prompt and reply shall be kept, as far as credits last; the engine bounds it."""
+        return {None: 0.0, "24h": 86_400.0}.get(self.prompt_cache_retention, 300.0)
 
     @property
     def tells_progress(self) -> bool:
@@ -176,7 +182,6 @@ class Request(DrawnBody):
             "cache_prompt",
             "prediction",
             "prompt_cache_options",
-            "prompt_cache_retention",
             "service_tier",
             "store",
             "timings_per_token",

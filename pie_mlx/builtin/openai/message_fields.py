@@ -12,7 +12,8 @@ BILLING = "x-anthropic-billing-header:"
 
 
 class Block(Strict):
-    """`cache_control` marks what to cache. Here all that was computed is found again, by its content."""
+    """`cache_control` marks what to cache. Here all that was computed is found again, by its content; only its `ttl` is
+    a hint to keep it."""
 
     cache_control: Any = None
 
@@ -99,9 +100,7 @@ class MessageRequest(Body, kw_only=True):
     """`max_tokens` is missing where tokens are counted only."""
 
     HINTS: ClassVar[frozenset[str]] = frozenset({"inference_geo", "service_tier", "speed"})
-    LABELS: ClassVar[frozenset[str]] = frozenset(
-        {"cache_control", "diagnostics", "metadata", "user_profile_id", "workspace_id"}
-    )
+    LABELS: ClassVar[frozenset[str]] = frozenset({"diagnostics", "metadata", "user_profile_id", "workspace_id"})
     NEUTRAL: ClassVar[dict[str, tuple[Any, ...]]] = {
         "container": (),
         "mcp_servers": ([],),
@@ -134,6 +133,7 @@ class MessageRequest(Body, kw_only=True):
     tool_choice: ToolChoice | None = None
     thinking: ThinkingOptions | None = None
     output_config: OutputOptions = msgspec.field(default_factory=OutputOptions)
+    cache_control: Any = None
 
     @classmethod
     def prepared(cls, given: dict[str, Any], left_out: list[str]) -> dict[str, Any]:

@@ -91,6 +91,7 @@ def chat_of(request):
         parallel_tool_calls=choice is None or not choice.disable_parallel_tool_use,
         response_format=SchemaFormat(Schema(name="answer", schema=format.schema)) if format else PlainText(),
         reasoning=_reasoning(request),
+        prompt_cache_retention=_retention(request),
     )
     chat.left_out = request.left_out
     paths = [path for path, _ in turns]
@@ -162,6 +163,16 @@ def _choice(choice):
         return NamedChoice(type="function", function=NamedFunction(name=choice.name or ""))
     # The default of a chat too, with tools and without.
     return None if choice.type == "auto" else CHOICES[choice.type]
+
+
+def _retention(request):
+    """The longest time to live that is named, as the other interfaces name it. Without `ttl`, nothing is asked for."""
+    texts = request.system if isinstance(request.system, list) else []
+    contents = [message.content for message in request.messages if isinstance(message.content, list)]
+    marked = [request, *texts, *request.tools, *(block for blocks in contents for block in blocks)]
+    controls = [one.cache_control for one in marked if isinstance(one.cache_control, dict)]
+    lives = {control.get("ttl") for control in controls}
+    return "24h" if "1h" in lives else "in_memory" if "5m" in lives else None
 
 
 def _reasoning(request):
@@ -277,4 +288,5 @@ def _usage(costs):
         "cache_creation_input_tokens": kept,
         "output_tokens": usage["completion_tokens"],
         "output_tokens_details": {"thinking_tokens": usage["completion_tokens_details"]["reasoning_tokens"]},
+        "cache": costs.cache(),
     }

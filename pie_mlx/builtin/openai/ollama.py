@@ -267,6 +267,7 @@ class Form(EventForm):
             "prompt_eval_duration": prompt_ns,
             "eval_count": usage["completion_tokens"],
             "eval_duration": reply_ns,
+            "cache": timings["cache"],
         }
 
 

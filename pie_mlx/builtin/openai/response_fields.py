@@ -88,9 +88,7 @@ class TextOptions(Strict, frozen=True):
 
 class ResponseRequest(DrawnBody, kw_only=True):
     LABELS: ClassVar[frozenset[str]] = Body.LABELS | {"client_metadata"}
-    HINTS: ClassVar[frozenset[str]] = frozenset(
-        {"prompt_cache_options", "prompt_cache_retention", "service_tier", "timings_per_token"}
-    )
+    HINTS: ClassVar[frozenset[str]] = frozenset({"prompt_cache_options", "service_tier", "timings_per_token"})
     NEUTRAL: ClassVar[dict[str, tuple[Any, ...]]] = {
         "background": (False,),
         "context_management": ([],),

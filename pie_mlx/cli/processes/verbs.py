@@ -46,7 +46,19 @@ def ps(common: Common, all_: bool, user: str | None) -> None:
         for row in rows:
             print(row["id"])
     else:
-        headings = ("ID", "USER", "PROGRAM", "STATE", "TIME", "PAGES", "OWN", "BALANCE", "REASON")
+        headings = (
+            "ID",
+            "USER",
+            "PROGRAM",
+            "STATE",
+            "TIME",
+            "PAGES",
+            "OWN",
+            "BALANCE",
+            "CACHED",
+            "REASON",
+            "NOT CACHED",
+        )
         print(table(headings, [_cells(row) for row in rows]))
 
 
@@ -195,5 +207,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
         str(row["pages"]),
         str(row["own_pages"]),
         f"{row['balance']:.1f}",
+        f"{row['cached_tokens']}/{row['prompt_tokens']}" if row["prompt_tokens"] else "",
         row["reason"],
+        without_controls(row["miss"]),
     ]

@@ -3,7 +3,7 @@
 from pie_mlx import calls
 from pie_mlx.engine.handlers.base import answers
 from pie_mlx.engine.hosting.process import HostedProcess
-from pie_mlx.engine.market import declared_bid, declared_horizon
+from pie_mlx.engine.market import declared_bid, declared_horizon, expected_back, retained
 from pie_mlx.engine.services import Services
 from pie_mlx.errors import ContextBusyError
 from pie_mlx.events import BidDeclared
@@ -35,6 +35,51 @@ async def suspend(services: Services, process: HostedProcess, call: calls.Suspen
             f"context {context.id}: a call on it is in flight", hint="await it before you suspend the context"
         )
     services.queue.suspend(context)
+
+
+@answers(calls.RetainContext)
+async def retain(services: Services, process: HostedProcess, call: calls.RetainContext) -> float:
+    context, store = process.context(call.context), services.store
+    now = store.pool.clock()
+    found = retained(context.retention, call.priority, call.ttl_seconds, now)
+    seconds = found.until_seconds - now
+    store.contexts[context.id].demoted = False
+    if not call.prepaid:
+        context.retention = found
+        services.queue.wake()
+        return seconds
+    pages = store.contexts[context.id].committed
+    seconds = services.accounting.keep_pages(process.account, pages, call.priority, seconds)
+    store.keep(context.id, now + seconds)
+    return seconds
+
+
+@answers(calls.ExpectContext)
+async def expect(services: Services, process: HostedProcess, call: calls.ExpectContext) -> None:
+    context = process.context(call.context)
+    context.retention = expected_back(context.retention, call.seconds, services.store.pool.clock())
+    services.queue.wake()
+
+
+@answers(calls.DemoteContext)
+async def demote(services: Services, process: HostedProcess, call: calls.DemoteContext) -> None:
+    context = process.context(call.context)
+    context.bid, context.expected, context.retention = 0.0, None, None
+    services.store.contexts[context.id].demoted = True
+    services.emit(BidDeclared(context.id, context.bid))
+    services.queue.wake()
+
+
+@answers(calls.PrefetchContext)
+async def prefetch(services: Services, process: HostedProcess, call: calls.PrefetchContext) -> bool:
+    context, store = process.context(call.context), services.store
+    async with context.turn:
+        context.check_live()
+        if not store.contexts[context.id].usable:
+            if store.suspender.restore_need(context.id) > services.queue.spare_pages():
+                return False
+            await services.queue.restore(context)
+        return True
 
 
 @answers(calls.ReadMarket)

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pie_mlx.calls import Call
+from pie_mlx.calls import Call, Reuse
 from pie_mlx.engine.hosting.engine_time import EngineTime
 from pie_mlx.engine.hosting.ports import Ports
 from pie_mlx.engine.hosting.session import SessionPort
 from pie_mlx.engine.hosting.transfers import Download, Upload
+from pie_mlx.engine.kv.pages.segment import Owner
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.text.grammar import Matcher
 from pie_mlx.errors import ContextReleasedError, EngineStoppedError, InvalidArgumentError
@@ -23,7 +24,7 @@ MOST_MATCHERS = 16_384
 class HostedProcess:
     """A process names only its own contexts and matchers; another's number is as good as a released one.
 
-    `closing` gives back what it owns, once it has been closed.
+    `closing` gives back what it owns, once it has been closed. `reuse` sums up its prompts.
     """
 
     username: str
@@ -39,6 +40,12 @@ class HostedProcess:
     ports: Ports | None = None
     upload: Upload | None = None
     download: Download | None = None
+    reuse: Reuse = field(default_factory=Reuse)
+
+    @property
+    def owner(self) -> Owner:
+        """Its user and name, as the owner of pages."""
+        return Owner(self.username, f"{self.program} ({self.id[:8]})")
 
     @property
     def closed(self) -> bool:

@@ -3,6 +3,7 @@ tensor."""
 
 from pie_mlx.engine.kv.contexts.context import Context
 from pie_mlx.engine.kv.contexts.holdings import Holdings, PageCount, SharedPages, count_pages, share_out
+from pie_mlx.engine.kv.contexts.misses import PageMiss
 from pie_mlx.engine.kv.pages.kept_states import KeptStates
 from pie_mlx.engine.kv.pages.keys import PageHasher
 from pie_mlx.engine.kv.pages.segment import IntegrityError, KeptState
@@ -40,6 +41,7 @@ __all__ = [
     "PageCopy",
     "PageCount",
     "PageHasher",
+    "PageMiss",
     "PageRead",
     "PageStore",
     "PoolUsage",

@@ -38,7 +38,7 @@ class Books:
         """Every segment with pages, reclaimable or held by a resident context."""
         held = [segment for context in self.residents() for segment in path(context.leaf)]
         pool = self.pool
-        return list(dict.fromkeys([*held, *pool.cached.segments, *pool.snapshot_only.segments]))
+        return list(dict.fromkeys([*held, *pool.cached.segments, *pool.kept.segments, *pool.snapshot_only.segments]))
 
 
 def check_integrity(books: Books) -> None:
@@ -85,7 +85,7 @@ def _check_holds(books: Books, segments: list[Segment]) -> None:
 
 
 def _check_lru_lists(pool: PagePool) -> None:
-    for lru, of_snapshots in ((pool.cached, False), (pool.snapshot_only, True)):
+    for lru, of_snapshots in ((pool.cached, False), (pool.kept, False), (pool.snapshot_only, True)):
         _require(lru.pages == sum(len(segment.pages) for segment in lru.segments), "an LRU list is miscounted")
         seen: set[Segment] = set()
         for segment in lru.segments:
@@ -93,6 +93,9 @@ def _check_lru_lists(pool: PagePool) -> None:
             _require(rightly, "a segment is in the wrong LRU list")
             _require(segment.parent not in seen, "a parent would be reclaimed before its child")
             seen.add(segment)
+
+    outlived = any(segment.parent in pool.cached.segments for segment in pool.kept.segments)
+    _require(not outlived, "a parent would be reclaimed before its kept child")
 
 
 def _check_segment(books: Books, segment: Segment) -> None:

@@ -162,7 +162,7 @@ class SnapshotStore:
         room."""
         size, tokens = self._page_size, len(context.working)
         needed = pages_for(tokens, size)
-        fresh = self._pool.allocate(needed) if needed <= self._pool.available() else []
+        fresh = self._pool.allocate(needed, owner=context.owner) if needed <= self._pool.available() else []
         records = cut_tail(context.working, fresh, size)
         tail = Tail(context.working.copy(), records)
         if fresh:

@@ -5,6 +5,7 @@ from typing import Any
 from pie_mlx.engine.kv.contexts.context import ContextTable
 from pie_mlx.engine.kv.contexts.fills import adapters_in_use, image_of
 from pie_mlx.engine.kv.contexts.holdings import Holdings, Sharing, picture, share_out
+from pie_mlx.engine.kv.contexts.misses import Misses
 from pie_mlx.engine.kv.contexts.rollback import Undoer
 from pie_mlx.engine.kv.contexts.states import ContextStates
 from pie_mlx.engine.kv.contexts.suspension import Suspender
@@ -31,9 +32,9 @@ class PageStore:
     """Counts the pages of a pool: contexts, shared prefixes, suspended contexts and snapshots.
 
     Each part has its own attribute: `pool` (the pages), `contexts` (what each context holds), `working` (pages of
-    contexts in the pool), `suspender` (suspend and restore), `undoer` (failed passes), `images` (content outside the
-    pool), `snapshots`, and `states` (what recurrent layers remember, opaque here). All of them identify contexts by
-    number.
+    contexts in the pool), `misses` (why pages were not cached), `suspender` (suspend and restore), `undoer` (failed
+    passes), `images` (content outside the pool), `snapshots`, and `states` (what recurrent layers remember, opaque
+    here). All of them identify contexts by number.
 
     The store knows no tensors: an operation that must move content returns the copies and reads to do. Nothing waits: a
     request for more than `pool.available()` pages raises OutOfPagesError. A call that raises changes nothing. Not
@@ -68,6 +69,7 @@ class PageStore:
         self.contexts = ContextTable(self._trie.root)
         self._hasher = hasher or PageHasher(identity, page_size)
         self.working = WorkingPages(self.contexts, self._trie, self._hasher, page_size, state_pages)
+        self.misses = Misses(self.contexts, self._hasher, self.pool.evictions, page_size)
         self.states = ContextStates(self.contexts, self.pool, page_size, state_pages)
         self.suspender = Suspender(
             self.contexts, self._trie, self.images, self.working, page_size, recurrent=state_pages > 0
@@ -99,7 +101,16 @@ class PageStore:
         """Frees everything that the context holds (P15). Unknown numbers are ignored."""
         released = self.contexts.remove(context)
         if released is not None:
+            leaf = released.leaf
             self.suspender.release(released)
+            if released.demoted:
+                self._trie.demote(leaf)
+
+    def keep(self, context: int, until: float) -> int:
+        """Keeps the committed pages of a context, also when it is released, until then (in seconds of the pool's
+        clock); their number."""
+        found = self.contexts[context]
+        return self._trie.keep(found.leaf, until)
 
     def sequence_length(self, context: int) -> int:
         """Tokens with KV in the context."""
@@ -128,7 +139,7 @@ class PageStore:
     def used_pages(self) -> int:
         """Pages that contexts hold."""
         pool = self.pool
-        return pool.capacity - pool.free_pages - pool.cached.pages - pool.snapshot_only.pages - self.withheld.count
+        return pool.capacity - pool.free_pages - pool.cached_pages - pool.snapshot_only.pages - self.withheld.count
 
     def usage(self, sharing: Sharing | None = None) -> PoolUsage:
         """Pages by state. Pass `sharing` if known: it walks all contexts."""
@@ -136,7 +147,7 @@ class PageStore:
         return PoolUsage(
             pool.capacity,
             pool.free_pages,
-            pool.cached.pages,
+            pool.cached_pages,
             pool.snapshot_only.pages,
             self.used_pages,
             sharing.shared_pages,

@@ -1,6 +1,6 @@
 """Arithmetic only: accounts, bids, the auction and the settlement of a tick. The same inputs give the same price."""
 
-from pie_mlx.engine.market.account import Account, Ledger, endowment_credits, imbalance_credits, join, leave
+from pie_mlx.engine.market.account import Account, Ledger, endowment_credits, imbalance_credits, join, leave, prepay
 from pie_mlx.engine.market.auction import clearing_price
 from pie_mlx.engine.market.bids import (
     Horizon,
@@ -10,6 +10,7 @@ from pie_mlx.engine.market.bids import (
     effective_bid,
     share,
 )
+from pie_mlx.engine.market.retention import Retention, expected_back, prepaid_cost, retained
 from pie_mlx.engine.market.settlement import (
     Charge,
     Holding,
@@ -29,6 +30,7 @@ __all__ = [
     "Ledger",
     "Receipt",
     "Reservation",
+    "Retention",
     "Settlement",
     "SettlementView",
     "TokenWallet",
@@ -40,10 +42,14 @@ __all__ = [
     "demand_price",
     "effective_bid",
     "endowment_credits",
+    "expected_back",
     "imbalance_credits",
     "join",
     "leave",
+    "prepaid_cost",
+    "prepay",
     "reserve_pass",
+    "retained",
     "settle",
     "share",
 ]

@@ -64,6 +64,22 @@ def leave(ledger: Ledger, account: int) -> Ledger:
     return Ledger(remaining, treasury if remaining else 0.0)
 
 
+def prepay(ledger: Ledger, account: int, credits: float) -> tuple[Ledger, float]:
+    """An account pays `credits`, or what it has, to all accounts by their endowments; the ledger, and what it paid."""
+    payer = ledger.accounts[account]
+    paid = max(0.0, min(payer.balance, credits))
+    endowments = sum(item.endowment for item in ledger.accounts.values())
+    if not paid or not endowments:
+        return ledger, 0.0
+    accounts = {
+        key: msgspec.structs.replace(
+            item, balance=item.balance - paid * (key == account) + paid * item.endowment / endowments
+        )
+        for key, item in ledger.accounts.items()
+    }
+    return Ledger(accounts, ledger.treasury), paid
+
+
 def imbalance_credits(ledger: Ledger) -> float:
     """The error of the ledger (M13): balances + treasury - endowments. 0 except for rounding."""
     accounts = ledger.accounts.values()

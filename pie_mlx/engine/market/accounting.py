@@ -18,6 +18,8 @@ from pie_mlx.engine.market import (
     endowment_credits,
     join,
     leave,
+    prepaid_cost,
+    prepay,
     reserve_pass,
     settle,
     share,
@@ -106,6 +108,14 @@ class Accounting:
             self.price or settlement.revenue or any(item.defaulted for item in self.ledger.accounts.values())
         )
         return settlement
+
+    def keep_pages(self, account: int, pages: int, priority: float, ttl_seconds: float) -> float:
+        """Charges an account for keeping pages after their context is gone; for how many seconds its balance pays."""
+        cost = prepaid_cost(pages, priority, ttl_seconds, PAGE_PRICE)
+        if not cost:
+            return 0.0
+        self.ledger, paid = prepay(self.ledger, account, cost)
+        return ttl_seconds * paid / cost
 
     def sample_latency(self, context: int, seconds: float) -> None:
         """Adds a sample to the smoothed latency of a context."""

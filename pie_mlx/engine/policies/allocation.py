@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from msgspec.structs import replace
+
 from pie_mlx.engine.policies.base import Order
 from pie_mlx.engine.policies.forecast import PageForecast
 from pie_mlx.engine.policies.plan import Suspension, Wait
@@ -259,7 +261,10 @@ class _Allocator:
         first = next(self.victims.up_to(self.victims.all), None)
         stays = None if first is None else self.order.why_not(first, context, pages)
         has_room = pages <= self.pages.available
-        return stays or self._reason(context, pages, ReasonKind.HEADROOM if has_room else ReasonKind.NO_PAGES)
+        if stays is not None:
+            return stays
+        reason = self._reason(context, pages, ReasonKind.HEADROOM if has_room else ReasonKind.NO_PAGES)
+        return reason if first is None or has_room else replace(reason, hint=first.hint)
 
     def _reason(self, context: ContextView, pages: int, kind: ReasonKind, suspended: bool = False) -> Reason:
         return Reason(

@@ -55,11 +55,14 @@ class MarketOrder:
             pages=pages,
             waited_ticks=requester.waiting_ticks,
             move_cost=move_cost(victim, self._limits, self._highest),
+            hint=victim.hint,
         )
 
     def why(self, victim: ContextView, requester: ContextView, pages: int) -> Reason:
         kind = ReasonKind.DEFAULTED if victim.defaulted else ReasonKind.OUTBID
-        return Reason(kind, victim.bid, requester.bid, price=self.price(), pages=pages, suspended=True)
+        return Reason(
+            kind, victim.bid, requester.bid, price=self.price(), pages=pages, suspended=True, hint=victim.hint
+        )
 
     def price(self) -> float:
         return self._price

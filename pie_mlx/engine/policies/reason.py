@@ -28,7 +28,8 @@ class Reason(msgspec.Struct, frozen=True):
     `bid` is the context's own declared bid, `against_bid` the one it lost to, `price` the clearing price that the
     demands of this tick would give, `pages` what the waiting context needs, or the one that another is suspended for,
     `available_pages` what there was, `waited_ticks` how long the waiting side had waited, `move_cost` what
-    must be offered beyond `against_bid` for a page and tick.
+    must be offered beyond `against_bid` for a page and tick. `hint` is what the program of the
+    context that stays, or goes, had said of its pages.
     """
 
     kind: ReasonKind
@@ -40,10 +41,12 @@ class Reason(msgspec.Struct, frozen=True):
     waited_ticks: int = 0
     suspended: bool = False
     move_cost: float = 0.0
+    hint: str = ""
 
     def text(self) -> str:
         """One line for people, e.g. `suspended: bid 0.80 < clearing price 1.20; another needs 14 pages`."""
-        return f"{'suspended' if self.suspended else 'waiting'}: {self._cause()}"
+        hint = f" ({self.hint})" if self.hint else ""
+        return f"{'suspended' if self.suspended else 'waiting'}: {self._cause()}{hint}"
 
     def _cause(self) -> str:
         match self.kind:

@@ -59,8 +59,9 @@ def move_cost(context: ContextView, limits: Limits, highest_bid: float) -> float
 
 
 def is_parked(context: ContextView, limits: Limits) -> bool:
-    """Whether a context without work has kept its pages for as long as it takes to bring them back."""
-    return not context.has_work and context.idle_ticks > _IDLE * limits.turnover_ticks > 0
+    """Whether a context without work has kept its pages for as long as it takes to bring them back, without a hint
+    that it should."""
+    return not context.has_work and not context.hint and context.idle_ticks > _IDLE * limits.turnover_ticks > 0
 
 
 def longest_wait_ticks(limits: Limits, working_contexts: int, longest_context_tokens: int) -> int:

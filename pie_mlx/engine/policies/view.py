@@ -41,7 +41,8 @@ class ContextView(msgspec.Struct, frozen=True):
     `arrival` is the sequence number of its oldest outstanding operation. `fresh`: was restored or granted pages for
     work it has not run yet (Q3). `defaulted` is its account's flag (M9). `growth_pages` are those it will soon ask
     for, beyond what it has and lacks. `idle_ticks` have passed since its last row, 0 while it has work, and it had
-    `stay_rows` rows of its own since it was brought into the pool. `user` launched its program.
+    `stay_rows` rows of its own since it was brought into the pool. `user` launched its program. `hint` is what
+    that said of its pages while it does nothing, and what `bid` then follows from; empty if nothing.
     """
 
     context: int
@@ -60,6 +61,7 @@ class ContextView(msgspec.Struct, frozen=True):
     idle_ticks: int = 0
     stay_rows: int = 0
     user: str = ""
+    hint: str = ""
 
 
 class PassView(msgspec.Struct, frozen=True):

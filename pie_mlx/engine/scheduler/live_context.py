@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pie_mlx.engine.market import Horizon
+from pie_mlx.engine.market import Horizon, Retention
 from pie_mlx.engine.model.runner.randomness import stream_key
 from pie_mlx.engine.model.runner.token_counts import CountedText
 from pie_mlx.engine.speculation.drafting import NgramDrafter, Pace
@@ -81,6 +81,8 @@ class LiveContext:
     """Its program has truncated it."""
     replayed: int = 0
     """Its tokens that were computed again since its last pass."""
+    retention: Retention | None = None
+    """What its pages are worth while it does nothing, as its program said."""
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Orders the calls that name it (P3)."""
 

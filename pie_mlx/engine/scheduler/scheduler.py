@@ -17,6 +17,7 @@ from pie_mlx.engine.policies.firing import FiringState, WaitSeconds, is_stalled,
 from pie_mlx.engine.scheduler.forward_task import MOST_STEPS, BatchContinuation, ForwardTask
 from pie_mlx.engine.scheduler.oom import patience, refuse_last
 from pie_mlx.engine.scheduler.restoring import Restorer
+from pie_mlx.engine.scheduler.retaining import end_unpaid, retained_contexts
 from pie_mlx.engine.scheduler.tick_batch import Chunks, Claims, chunk_entry, fail_all, reserve_further, take_result
 from pie_mlx.engine.scheduler.tick_reports import TickReports
 from pie_mlx.engine.scheduler.tick_state import TickState
@@ -64,7 +65,7 @@ class Scheduler:
         self._prompt_gate = PromptGate(state)
         self._firing = FiringState()
         self._quiet_since = self._runnable_since = self._committed = time.monotonic()
-        self._wait_seconds = self._tick_seconds = 0.0
+        self._wait_seconds = 0.0
 
     async def tick_forever(self, fail: Callable[[BaseException], None]) -> None:
         """Until it is cancelled. A fault of the engine ends it; `fail` gets the error, which is raised."""
@@ -140,8 +141,8 @@ class Scheduler:
     def _with_turnover(self, limits: Limits) -> Limits:
         """With how long it would take to bring the whole pool back."""
         store = self._state.store
-        seconds = store.pool.capacity * self._page_io.page_seconds(store.page_size) if self._tick_seconds else 0.0
-        ticks = seconds / (self._tick_seconds or 1.0)
+        seconds = store.pool.capacity * self._page_io.page_seconds(store.page_size) if self._state.tick_seconds else 0.0
+        ticks = seconds / (self._state.tick_seconds or 1.0)
         return msgspec.structs.replace(limits, turnover_ticks=ticks, turnover_seconds=seconds)
 
     def _seconds_to_wait(self, view: View, now: float) -> float:
@@ -345,11 +346,16 @@ class Scheduler:
         contended = is_contended(self._state)
         if contended or not self._accounting.is_settled or any(made.values()):
             holdings = settlement_holdings(self._state, ran, contended=contended)
-            self._reports.settled(self._state.ticks, self._accounting.settle(holdings, ran, made))
+            payers = [*ran, *retained_contexts(self._state)] if contended else ran
+            settlement = self._accounting.settle(holdings, payers, made)
+            end_unpaid(self._state, settlement)
+            self._reports.settled(self._state.ticks, settlement)
 
     def _end_tick(self, chunks: Chunks, tokens: int, seconds: float, steps: int, *, ahead: bool) -> None:
         state = self._state
-        self._tick_seconds += (NEWEST_TICK if self._tick_seconds else 1.0) * (seconds / steps - self._tick_seconds)
+        self._state.tick_seconds += (NEWEST_TICK if self._state.tick_seconds else 1.0) * (
+            seconds / steps - self._state.tick_seconds
+        )
         waiting = state.working().difference([task.context.id for task, _ in chunks if not task.replay])
         for context in waiting:
             state.contexts[context].waiting_ticks += 1

@@ -82,7 +82,7 @@ class TickState:
     `memory` are the terms of the system's memory: `most_withheld` is less than they ask for once nothing moved for want
     of pages, and while not even a short piece of a prompt fits them, it `holds_prompts`. `changed` wakes the loop.
     `window_cost` is what drafts take. `forks` were forked and have not run since; at `forked_seconds` (monotonic) the
-    latest of them was made, or asked for its first pass.
+    latest of them was made, or asked for its first pass. `tick_seconds` is what a tick takes lately.
     """
 
     store: PageStore
@@ -97,6 +97,7 @@ class TickState:
     holds_prompts: bool = False
     most_withheld: int | None = None
     ticks: int = 0
+    tick_seconds: float = 0.0
     batch_contexts: int = 0
     window_cost: WindowCost = field(default_factory=WindowCost)
     arrivals: "itertools.count[int]" = field(default_factory=itertools.count)

@@ -25,6 +25,7 @@ from pie_mlx.engine.policies.batching import all_fit
 from pie_mlx.engine.policies.turnover import GROWTH_TICKS
 from pie_mlx.engine.scheduler.forward_task import ForwardTask
 from pie_mlx.engine.scheduler.live_context import LiveContext
+from pie_mlx.engine.scheduler.retaining import bid_of
 from pie_mlx.engine.scheduler.tick_state import ATOMIC_TOKENS, TickState
 
 HOLD_SECONDS = 10.0
@@ -106,11 +107,12 @@ def _context_view(
     waiting = (state.requests.get(number), state.passes.get(number), state.next_pass(number))  # a replay came last
     outstanding = [one.arrival for one in waiting if one is not None]
     has_work = bool(outstanding) or number in state.restorations
+    bid, hint = bid_of(state, live)
     return ContextView(
         number,
         live.account,
         state.store.contexts[number].resident,
-        live.bid,
+        bid,
         live.waiting_ticks,
         arrival=min(outstanding) if outstanding else 0,
         pages=held.effective.get(number, 0.0),
@@ -123,6 +125,7 @@ def _context_view(
         idle_ticks=0 if has_work else state.ticks - live.ran_tick,
         stay_rows=live.stay_rows,
         user=live.user,
+        hint=hint,
     )
 
 
@@ -150,7 +153,9 @@ def settlement_holdings(state: TickState, ran: Iterable[int], *, contended: bool
         return [Holding(live.id, live.account, live.bid, 0.0) for live in found if live is not None]
     effective = share_out(state.store.contexts).effective
     return [
-        Holding(live.id, live.account, live.bid, effective.get(live.id, 0.0), _lacking_pages(state, live.id))
+        Holding(
+            live.id, live.account, bid_of(state, live)[0], effective.get(live.id, 0.0), _lacking_pages(state, live.id)
+        )
         for live in state.contexts.values()
     ]
 

@@ -4,6 +4,7 @@ import time
 
 import msgspec
 
+from pie_mlx.calls import Reuse
 from pie_mlx.engine.inspection import ProcessStatus
 from pie_mlx.events import ProcessFailed, ProcessReturned
 from pie_mlx.runtime.registry.record import ProcessRecord
@@ -13,7 +14,8 @@ INPUT_CHARACTERS = 1024
 
 class ProcessRow(msgspec.Struct, frozen=True):
     """One process. `started_at` is Unix time, `pages` its pages in the pool, of which no other process holds
-    `own_pages`, `bid` its highest, in credits."""
+    `own_pages`, `bid` its highest, in credits. `cached_tokens` of the `prompt_tokens` of its prompts were not computed;
+    `miss` is why the first of the others were."""
 
     id: str
     username: str
@@ -31,6 +33,9 @@ class ProcessRow(msgspec.Struct, frozen=True):
     own_pages: int
     balance: float
     bid: float
+    prompt_tokens: int
+    cached_tokens: int
+    miss: str
 
 
 class ProcessResult(msgspec.Struct, frozen=True):
@@ -46,6 +51,8 @@ class ProcessResult(msgspec.Struct, frozen=True):
 def row_of(record: ProcessRecord, status: ProcessStatus | None) -> ProcessRow:
     """`status` is None for a process unknown to the engine: a queued or finished one."""
     held = record.process is not None and record.process.awaits_reader()
+    reuse = status.reuse if status else Reuse()
+    cached = reuse.from_memory + reuse.from_disk
     end_seconds = record.finished_seconds or time.monotonic()
     return ProcessRow(
         id=record.id,
@@ -64,6 +71,9 @@ def row_of(record: ProcessRecord, status: ProcessStatus | None) -> ProcessRow:
         own_pages=status.own_pages if status else 0,
         balance=status.balance if status else 0.0,
         bid=status.bid if status else 0.0,
+        prompt_tokens=cached + reuse.replayed + reuse.computed,
+        cached_tokens=cached,
+        miss=str(reuse.miss or ""),
     )
 
 

@@ -16,6 +16,7 @@ from pie_mlx.calls import (
     PageCounters,
     ReleaseContext,
     ReservePages,
+    Reuse,
     RollbackMatcher,
     SampledTokens,
 )
@@ -99,6 +100,7 @@ class ContextHandle:
         self._flights: list[InflightPass] = []
         self._lost: list[InflightPass] = []
         self._prefetch = PrefetchBuffer()
+        self.reuse = Reuse()
         self.released = False
 
     @property
@@ -204,6 +206,8 @@ class ContextHandle:
 
     def _learn(self, flight: InflightPass, reply: ForwardReply) -> None:
         self._known.learn(flight.ticket, reply.counters)
+        if reply.reuse is not None:
+            self.reuse += reply.reuse
         if reply.prefetched and flight.ticket == self._known.issued:
             self._prefetch.fill(flight.message, reply)
 

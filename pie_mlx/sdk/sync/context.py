@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, Self, overload
 
-from pie_mlx.calls import Sampler
+from pie_mlx.calls import Reuse, Sampler
 from pie_mlx.sdk._calls.checks import checked_text
 from pie_mlx.sdk.context import Context as AsyncContext
 from pie_mlx.sdk.generator import Constraints
@@ -43,6 +43,27 @@ class Context:
         """Keep what recurrent layers remember of the tokens with KV, so that a later `truncate` computes little
         again."""
         self._context.checkpoint()
+
+    def retain(self, *, priority: float = 1.0, ttl_seconds: float = 60.0, prepaid: bool = False) -> float:
+        """Its pages are worth keeping while it does nothing; for how many seconds that holds."""
+        return self._context.retain(priority=priority, ttl_seconds=ttl_seconds, prepaid=prepaid)
+
+    def expect_return(self, seconds: float) -> None:
+        """It will be used again in about so many seconds."""
+        self._context.expect_return(seconds)
+
+    def demote(self) -> None:
+        """Its pages are the first to go, now and when it is released."""
+        self._context.demote()
+
+    def prefetch(self) -> bool:
+        """Bring its pages back now, if no other context has to go for them; whether they are there."""
+        return wait(self._context.prefetch())
+
+    @staticmethod
+    def prefetch_saved(model: Model, name: str) -> bool:
+        """Bring the pages of a saved snapshot into the pool before it is opened; whether they are there."""
+        return wait(AsyncContext.prefetch_saved(model, name))
 
     def fork(self, name: str | None = None) -> "Context":
         """A copy that shares every committed page."""
@@ -205,6 +226,11 @@ class Context:
     def seq_len(self) -> int:
         """Tokens with KV; the buffer is not counted."""
         return self._context.seq_len
+
+    @property
+    def reuse(self) -> Reuse:
+        """How the tokens of its prompts came to have KV, and why the first that were computed had not been cached."""
+        return self._context.reuse
 
     def buffer(self) -> list[int]:
         """Tokens without KV, as a copy."""

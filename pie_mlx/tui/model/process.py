@@ -36,7 +36,7 @@ class ProcessState(msgspec.Struct, frozen=True):
     it. `recent_decoded` were added to its text since the last sample; `rate`, of them per second, lags by a sample.
 
     `tools` are its latest calls of MCP servers. `outcome` is empty while it lives; `result` is its return value
-    or error afterwards. `input` is the start of its input, as JSON.
+    or error afterwards. `input` is the start of its input, as JSON. `miss` is why its latest prompt was computed.
     """
 
     id: str
@@ -58,6 +58,7 @@ class ProcessState(msgspec.Struct, frozen=True):
     tools: tuple[Span, ...] = ()
     input: str = ""
     parent: str = ""
+    miss: str = ""
 
     @property
     def lives(self) -> bool:

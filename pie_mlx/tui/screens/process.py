@@ -102,6 +102,8 @@ class ProcessScreen(MonitorScreen):
         self.contexts.show([_held(context, view.state) for context in contexts])
         self.contexts.name_border(subtitle=f"{len(contexts)} held, {len(gone)} released")
         self.input.show(input_lines(process.input))
+        if process.miss:
+            self.input.name_border(subtitle=f"not cached: {one_line(process.miss)}")
         self.said.show(process.output)
         self.errors.show(process.output)
 

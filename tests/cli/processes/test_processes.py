@@ -17,7 +17,7 @@ pytestmark = pytest.mark.timeout(60)
 
 KEYS = {
     "id", "username", "program", "input", "elapsed_secs", "state", "reason", "attached", "kind", "parent", "model",
-    "started_at", "pages", "own_pages", "balance", "bid",
+    "started_at", "pages", "own_pages", "balance", "bid", "prompt_tokens", "cached_tokens", "miss",
 }  # fmt: skip
 
 

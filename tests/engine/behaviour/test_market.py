@@ -45,7 +45,8 @@ Step = tuple[str, int]
 """A verb and a number to go with it."""
 
 VERBS = ("write", "generate", "fork", "idle", "bid", "suspend", "save", "open", "release", "reserve", "cancel")
-STEPS = st.lists(st.tuples(st.sampled_from(VERBS), st.integers(0, 40)), min_size=2, max_size=7)
+HINTS = ("retain", "prepay", "expect", "demote", "prefetch")
+STEPS = st.lists(st.tuples(st.sampled_from(VERBS + HINTS), st.integers(0, 40)), min_size=2, max_size=7)
 PROGRAMS = st.lists(STEPS, min_size=2, max_size=6)
 
 
@@ -103,6 +104,22 @@ class Program:
     async def suspend(self, number: int) -> None:
         with suppress(ContextBusyError):  # a cancelled pass may still be in its batch
             self.context.suspend()
+
+    async def retain(self, number: int) -> None:
+        self.context.retain(priority=number * 20, ttl_seconds=number * 100)
+
+    async def prepay(self, number: int) -> None:
+        self.context.retain(priority=number / 10, ttl_seconds=number * 100, prepaid=True)
+
+    async def expect(self, number: int) -> None:
+        with self.context.idle(number / 10):
+            await asyncio.sleep(0)
+
+    async def demote(self, number: int) -> None:
+        self.context.demote()
+
+    async def prefetch(self, number: int) -> None:
+        await self.context.prefetch()
 
     async def save(self, number: int) -> None:
         self.context.save(f"{self.seed}-{number % 2}")

@@ -37,6 +37,8 @@ class PageMachine(RuleBasedStateMachine):
     @initialize(pages=st.integers(6, 14), size=st.sampled_from([2, 4]), spill_lost=st.booleans())
     def start(self, pages: int, size: int, spill_lost: bool) -> None:
         self.world = World(pages, size, weak_keys=self.weak_keys)
+        self.seconds = 0.0
+        self.world.store.pool.clock = lambda: self.seconds
         self.world.spill_lost = spill_lost
 
     @property
@@ -222,6 +224,20 @@ class PageMachine(RuleBasedStateMachine):
             return
         with pytest.raises(SnapshotNotFoundError):
             world.store.snapshots.delete(user, name)
+
+    @precondition(lambda self: self.resident)
+    @rule(place=PLACE, seconds=st.integers(1, 5))
+    def keep(self, place: int, seconds: int) -> None:
+        self.world.store.keep(self.one_of(self.resident, place), self.seconds + seconds)
+
+    @precondition(lambda self: self.world.contexts)
+    @rule(place=PLACE)
+    def demote(self, place: int) -> None:
+        self.world.store.contexts[self.one_of(list(self.world.contexts), place)].demoted = True
+
+    @rule(seconds=st.integers(1, 4))
+    def time_passes(self, seconds: int) -> None:
+        self.seconds += seconds
 
     @invariant()
     def everything_holds(self) -> None:

@@ -4,7 +4,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from pie_mlx.engine.market import Holding, Ledger, SettlementView, imbalance_credits, join, leave, settle
+from pie_mlx.engine.market import Holding, Ledger, SettlementView, imbalance_credits, join, leave, prepay, settle
 
 CREDITS = st.floats(0, 200) | st.sampled_from([0.0, 1.0, 64.0])
 
@@ -39,6 +39,14 @@ class LedgerMachine(RuleBasedStateMachine):
         received = math.fsum(receipt.dividend for receipt in settlement.receipts)
         assert math.isclose(settlement.revenue, received, abs_tol=1e-6)
         self.ledger = settlement.ledger
+
+    @precondition(lambda self: self.ledger.accounts)
+    @rule(data=st.data(), wanted=CREDITS)
+    def pay_ahead(self, data: st.DataObject, wanted: float) -> None:
+        payer = data.draw(st.sampled_from(sorted(self.ledger.accounts)))
+        balance = self.ledger.accounts[payer].balance
+        self.ledger, paid = prepay(self.ledger, payer, wanted)
+        assert paid == min(balance, wanted)
 
     @invariant()
     def credits_are_conserved(self) -> None:

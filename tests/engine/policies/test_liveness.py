@@ -46,7 +46,8 @@ def scripts(draw: st.DrawFn, capacity_pages: int) -> tuple[Action, ...]:
         left -= prompt + reply
         actions.append(Turn(prompt, reply, 16))
         if draw(st.booleans()):
-            actions.append(Pause(draw(st.sampled_from([0.0, 0.1])), idle=draw(st.booleans())))
+            seconds, said = draw(st.sampled_from([0.0, 0.1])), draw(st.sampled_from([None, 0.0, 0.1, 1e6]))
+            actions.append(Pause(seconds, idle=draw(st.booleans()), expected_seconds=said))
         if left >= 4 and draw(st.integers(0, 3)) == 0:
             actions.append(Search(draw(st.integers(1, 4)), Turn(1, 3, 8)))
     return tuple(actions)
@@ -135,12 +136,20 @@ def test_every_program_finishes_and_no_wait_exceeds_the_bound(
 
 
 @settings(max_examples=20)
-@given(st.data(), st.sampled_from(POLICIES), st.sampled_from([0.0, 1e-9, 1e9]), LIMITS, DEVICES)
+@given(
+    st.data(),
+    st.sampled_from(POLICIES),
+    st.sampled_from([0.0, 1e-9, 1e9]),
+    LIMITS,
+    DEVICES,
+    st.sampled_from([None, 0.0, 1e6]),
+)
 def test_an_idle_holder_of_most_of_the_pool_stops_nobody(
-    data: st.DataObject, name: str, holder_bid: float, limits: Limits, device: Device
-):  # Q7
+    data: st.DataObject, name: str, holder_bid: float, limits: Limits, device: Device, said: float | None
+):  # Q7, B10
     capacity = 16
-    holder = Program("holder", 0.0, 64, (Turn(14 * PAGE_SIZE - 1, 1, 1), Pause()), value=holder_bid)
+    pause = Pause(expected_seconds=said)
+    holder = Program("holder", 0.0, 64, (Turn(14 * PAGE_SIZE - 1, 1, 1), pause), value=holder_bid)
     programs = [holder, *data.draw(crowds(capacity))]
     setup, bidder = Setup(capacity, PAGE_SIZE, device=device), Bids((0.0, 1.0), random.Random(1))
     outcome, _ = run(Simulator(programs, setup, policy(name), bidder, limits), bidder)

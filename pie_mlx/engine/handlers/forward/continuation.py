@@ -43,7 +43,7 @@ async def run_passes(run: RunPass, context: LiveContext, call: Forward, plan: Co
         )
     stops, wanted = frozenset(plan.stop_tokens), plan.tokens + 1
     reply = await run(call, PassContinuation.of(context, plan.tokens, stops))
-    drawn, in_kv, drafted, attached = _drawn(reply), reply.kept, reply.drafted, reply.attached
+    first, drawn, in_kv, drafted = reply, _drawn(reply), reply.kept, reply.drafted
     replayed = reply.replayed
     while not (ended := _ends(reply, stops) or len(drawn.tokens) >= wanted):
         if context.named != named or _is_cancelled():
@@ -61,7 +61,15 @@ async def run_passes(run: RunPass, context: LiveContext, call: Forward, plan: Co
         drawn, drafted = joined([drawn, _drawn(reply)]), drafted + reply.drafted
         replayed += reply.replayed
     context.rests = ended
-    return replace(reply, results=[drawn], attached=attached, replayed=replayed, drafted=drafted, kept=in_kv)
+    return replace(
+        reply,
+        results=[drawn],
+        attached=first.attached,
+        replayed=replayed,
+        drafted=drafted,
+        kept=in_kv,
+        reuse=first.reuse,
+    )
 
 
 def _following(call: Forward, plan: Continuation, sampler: Sampler, drawn: list[int], in_kv: int) -> Forward:

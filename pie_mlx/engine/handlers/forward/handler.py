@@ -28,11 +28,12 @@ from pie_mlx.engine.handlers.forward.forward_request import (
     requests,
 )
 from pie_mlx.engine.handlers.forward.pass_pages import (
-    Match,
+    PrefixMatch,
     check_room,
     match_prefix,
     reserve_pages,
     room_on_page,
+    told_reuse,
     undone_by_errors,
 )
 from pie_mlx.engine.handlers.forward.speculating import DraftedPass, plan_drafts
@@ -123,17 +124,29 @@ async def _pass(
             results = [mean_of(results)]
         attached, further = match.attached, 0 if continuation is None else continuation.kept
         replayed, context.replayed = match.replayed + context.replayed, 0
-        computed = len(request.inputs) - attached + further
-        counts = (length, attached, replayed, computed, len(reads) + further + claimed)
-        _tell(services, process, context, counts, drafted, further + claimed, requested_seconds)
+        computed = len(request.inputs) - attached
+        counts = (length, attached, replayed, computed + further, len(reads) + further + claimed)
+        reuse = None
+        if match.attached or match.miss is not None:
+            reuse = told_reuse(services, context, computed, match)
+            process.reuse += reuse
+        _tell(services, process, context, counts, drafted, further + claimed, requested_seconds, reuse)
         prefetched = split_prefetched(context, call, continuation, results, claimed)
         if drafted is not None:
-            return replace(_verified(services, context, call, matchers, drafted, results, attached), replayed=replayed)
+            verified = _verified(services, context, call, matchers, drafted, results, attached)
+            return replace(verified, replayed=replayed, reuse=reuse)
         context.sampled += further + sum(isinstance(slot.read, Sampler) for slot in call.slots)
         terminated = _advance(services, call, matchers, results, continuation)
         counters = services.store.contexts[context.id].counters()
         return calls.ForwardReply(
-            results, counters, terminated, attached, kept=further, prefetched=prefetched, replayed=replayed
+            results,
+            counters,
+            terminated,
+            attached,
+            kept=further,
+            prefetched=prefetched,
+            replayed=replayed,
+            reuse=reuse,
         )
 
 
@@ -217,7 +230,7 @@ async def _run(
     reads: Sequence[LogitsRequest],
     drafted: DraftedPass | None,
     continuation: PassContinuation | None,
-) -> tuple[list[calls.AnyResult], Match]:
+) -> tuple[list[calls.AnyResult], PrefixMatch]:
     """Attach, reserve, compute and commit; on any error the context is as it was (E3, E6).
 
     Answers the results, without those of drafts, and what was attached.
@@ -227,7 +240,7 @@ async def _run(
         if counted and services.runner.model.recurrent:
             recurrence = services.runner.model.network.recurrence
             recurrence.seek(context.id, services.store.sequence_length(context.id))
-        match = Match() if counted else await match_prefix(services, context, call, request)
+        match = PrefixMatch() if counted else await match_prefix(services, context, call, request)
         attached, key = match.attached, match.key
         inputs = request.inputs[counted + attached :]
         if not inputs:
@@ -309,6 +322,7 @@ def _tell(
     drafted: DraftedPass | None,
     further: int,
     requested_seconds: float,
+    reuse: calls.Reuse | None,
 ) -> None:
     """`counts`: tokens held before the pass, attached, replayed and computed by it, and rows read; `further` passes
     followed."""
@@ -333,6 +347,7 @@ def _tell(
             guessed_right=right,
             following=further,
             started_seconds=context.started_seconds,
+            miss="" if reuse is None or reuse.miss is None else str(reuse.miss),
         )
     )
 

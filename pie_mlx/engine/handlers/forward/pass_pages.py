@@ -4,12 +4,17 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from pie_mlx import calls
 from pie_mlx.engine.handlers.forward.checkpointing import attach_pages, is_shared_soon
 from pie_mlx.engine.handlers.forward.forward_request import ForwardRequest
-from pie_mlx.engine.kv import PageStore
+from pie_mlx.engine.kv import PageMiss, PageStore
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
+
+TOLD_TOKENS = 8
+"""Of a text that differs from a cached one."""
 
 
 def check_room(services: Services, context: LiveContext, call: calls.Forward) -> None:
@@ -21,22 +26,25 @@ def check_room(services: Services, context: LiveContext, call: calls.Forward) ->
         store.working.rows(context.id, tokens)
 
 
-class Match(NamedTuple):
-    """How many inputs attached pages cover, how many after them are computed though their pages are cached, and the
-    key of the first page to compute (K5)."""
+class PrefixMatch(NamedTuple):
+    """How many inputs attached pages cover, how many after them are computed though their pages are cached, the key of
+    the first page to compute (K5), and why a prompt's was not cached."""
 
     attached: int = 0
     replayed: int = 0
     key: bytes | None = None
+    miss: PageMiss | None = None
 
 
-async def match_prefix(services: Services, context: LiveContext, call: calls.Forward, request: ForwardRequest) -> Match:
+async def match_prefix(
+    services: Services, context: LiveContext, call: calls.Forward, request: ForwardRequest
+) -> PrefixMatch:
     """Attach cached pages, also those that another pass computes now (K5, K6)."""
     limit = request.plain
     if call.slots:
         limit = min(limit, request.own_start + min([slot.index for slot in call.slots]))
     if not limit or not call.reserve:
-        return Match()
+        return PrefixMatch()
     store, attached = services.store, 0
 
     def runs(other: int) -> bool:
@@ -49,8 +57,24 @@ async def match_prefix(services: Services, context: LiveContext, call: calls.For
         wanted = request.inputs[attached:limit]
         key = store.working.next_key(context.id, wanted) if is_shared_soon(services, wanted) else None
         if not await services.inflight_prefixes.wait(key, wanted, runs):
-            return Match(attached, found.replayed, key)
+            miss = store.misses.find(context.id, wanted) if len(wanted) >= store.page_size else None
+            return PrefixMatch(attached, found.replayed, key, miss)
         await services.queue.restore(context, computes=True)
+
+
+def told_reuse(services: Services, context: LiveContext, computed: int, match: PrefixMatch) -> calls.Reuse:
+    """How the inputs of a pass that computed so many, or attached some, came to have KV."""
+    reuse = calls.Reuse(match.attached, replayed=match.replayed, computed=computed - match.replayed)
+    miss = match.miss
+    if miss is None:
+        return reuse
+    decode, evicted = services.language.tokenizer.decode, miss.eviction
+    text, cached = (decode([token.token for token in part[:TOLD_TOKENS]]) for part in (miss.tokens, miss.cached))
+    told = calls.Miss(miss.reason, miss.position, text, cached)
+    if evicted is not None:
+        is_known = evicted.beneficiary.user in ("", context.user)
+        told = replace(told, evicted_at=evicted.seconds, evicted_for=evicted.beneficiary.program if is_known else "")
+    return replace(reuse, miss=told)
 
 
 def room_on_page(store: PageStore, context: int, inputs: int) -> int:

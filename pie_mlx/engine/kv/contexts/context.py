@@ -6,7 +6,7 @@ from itertools import chain
 
 from pie_mlx.calls import PageCounters
 from pie_mlx.engine.kv.pages.image import Image
-from pie_mlx.engine.kv.pages.segment import IntegrityError, KeptState, Segment
+from pie_mlx.engine.kv.pages.segment import NOBODY, IntegrityError, KeptState, Owner, Segment
 from pie_mlx.engine.kv.pages.trie import chain_of
 from pie_mlx.engine.kv.pages.values import Transcript, WorkingToken
 from pie_mlx.errors import ContextReleasedError
@@ -22,7 +22,8 @@ class Context:
     `block_table` lists the committed pages (the first `committed`), then the working pages. Another context computed
     the first `inherited_tokens` working tokens. `image` is set while the context is off-pool and while it is being
     restored; during a restore the pages after `committed` are private and still to be filled. `states` of recurrent
-    layers are kept for it at some places, in order; `state_pages` are what its own state costs.
+    layers are kept for it at some places, in order; `state_pages` are what its own state costs. It is of `owner`. Once
+    it is released, the pages of a `demoted` one are the first to be reclaimed.
     """
 
     number: int
@@ -36,6 +37,8 @@ class Context:
     restoring: bool = False
     states: list[KeptState] = field(default_factory=list[KeptState])
     state_pages: list[int] = field(default_factory=list[int])
+    owner: Owner = NOBODY
+    demoted: bool = False
 
     @property
     def resident(self) -> bool:

@@ -46,7 +46,7 @@ class Undoer:
         attached = context.block_table[before.committed : context.committed]
         replaced = min(len(attached), before.working_pages)  # even if nothing was written to them yet
         first_spare = context.committed + before.working_pages - replaced
-        spare = context.block_table[first_spare:] + self._pool.allocate(max(0, lacking))
+        spare = context.block_table[first_spare:] + self._pool.allocate(max(0, lacking), owner=context.owner)
         self._pool.free(spare[replaced:])
         context.block_table[first_spare:] = []
         context.block_table[before.committed : context.committed] = spare[:replaced]

@@ -35,7 +35,7 @@ class ContextStates:
         """Take them. Raises OutOfPagesError."""
         context = self._contexts.usable(number)
         if not context.state_pages:
-            context.state_pages = self._pool.allocate(self.pages_each)
+            context.state_pages = self._pool.allocate(self.pages_each, owner=context.owner)
 
     # The places.
 

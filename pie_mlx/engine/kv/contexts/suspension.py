@@ -9,7 +9,7 @@ from pie_mlx.engine.kv.contexts.fills import fills_of
 from pie_mlx.engine.kv.contexts.states import deepest, image_states, tokens_of
 from pie_mlx.engine.kv.contexts.working import WorkingPages, pages_for
 from pie_mlx.engine.kv.pages.image import Image, ImageKeeper, Tail, cut_tail
-from pie_mlx.engine.kv.pages.segment import IntegrityError, PageRecord, Segment, resident_page
+from pie_mlx.engine.kv.pages.segment import IntegrityError, Owner, PageRecord, Segment, resident_page
 from pie_mlx.engine.kv.pages.trie import Place, PrefixTrie, chain_of, path
 from pie_mlx.engine.kv.pages.values import PageContent, PageCopy, PageRead, Restore, SpillKey, SuspensionResult
 
@@ -85,7 +85,8 @@ class Suspender:
             self._images.retain(child.image)
             return ()
         size, tokens = self._page_size, len(source.working)
-        fresh = self._pool.allocate(pages_for(tokens, size))
+        fresh = self._pool.allocate(pages_for(tokens, size), owner=source.owner)
+        child.owner = source.owner
         child.leaf = self._trie.hold(Place(source.leaf, len(source.leaf.pages)))
         child.committed = source.committed
         child.block_table = [*source.block_table[: source.committed], *fresh]
@@ -150,9 +151,9 @@ class Suspender:
         context.leaf = self._trie.hold(place)
         context.block_table = [resident_page(record) for record in chain_of(context.leaf)]
         context.committed, context.restoring = depth, True
-        context.state_pages = self._pool.allocate(image.state_pages)
+        context.state_pages = self._pool.allocate(image.state_pages, owner=context.owner)
         missing = len(image.records) - depth
-        fresh, moved = self._take_pages(image.tail, missing, image.working_pages)
+        fresh, moved = self._take_pages(image.tail, missing, image.working_pages, context.owner)
         context.block_table += [*fresh[:missing], *moved, *fresh[missing:]]
         absent = [*image.records[depth:], *image.tail.records]
         targets = context.block_table[depth : depth + len(absent)]
@@ -216,7 +217,7 @@ class Suspender:
         in_pool = len(tail.segment.pages) if tail.segment else 0
         return depth == len(image.records) and in_pool == len(tail.records)
 
-    def _take_pages(self, tail: Tail, missing: int, working: int) -> tuple[list[int], list[int]]:
+    def _take_pages(self, tail: Tail, missing: int, working: int, owner: Owner) -> tuple[list[int], list[int]]:
         """Fresh pages, and the tail's own pages where they can be moved instead of copied.
 
         A tail that other images also need is copied. If only its own pages are left, they are moved, and the other
@@ -224,18 +225,18 @@ class Suspender:
         """
         segment = tail.segment
         if segment is None or not segment.pages:
-            return self._pool.allocate(missing + working), []
+            return self._pool.allocate(missing + working, owner=owner), []
         if tail.images > 1:
-            fresh = self._take_beside(segment, missing + working)
+            fresh = self._take_beside(segment, missing + working, owner)
             if fresh is not None:
                 return fresh, []
         moved = self._pool.strip(segment)
-        return self._pool.allocate(missing + working - len(moved)), moved
+        return self._pool.allocate(missing + working - len(moved), owner=owner), moved
 
-    def _take_beside(self, segment: Segment, pages: int) -> list[int] | None:
+    def _take_beside(self, segment: Segment, pages: int, owner: Owner) -> list[int] | None:
         """Fresh pages that belong neither to `segment` nor to its ancestors. None if there are too few."""
         self._trie.hold(Place(segment, len(segment.pages)))
-        fresh = self._pool.allocate(pages) if pages <= self._pool.available() else None
+        fresh = self._pool.allocate(pages, owner=owner) if pages <= self._pool.available() else None
         self._trie.drop(segment)
         return fresh
 

@@ -58,7 +58,7 @@ class WorkingPages:
         """Adds empty working pages (P4). Raises InvalidArgumentError, OutOfPagesError."""
         context = self._contexts.usable(number)
         self.require_capacity(number, pages)
-        context.block_table.extend(self._pool.allocate(pages, number, context.last_page))
+        context.block_table.extend(self._pool.allocate(pages, number, context.last_page, owner=context.owner))
 
     def release(self, number: int, pages: int) -> None:
         """Frees the last working pages with the tokens on them (P5). Raises InvalidArgumentError, PageBoundsError."""
@@ -198,7 +198,7 @@ class WorkingPages:
         place, key, highest = _end(context), last_key(context.leaf), lowest
         records: list[PageRecord] = []
         for number in range(pages):
-            tokens = _page_tokens(context.working, new, number * size, size)
+            tokens = page_tokens(context.working, new, number * size, size)
             positions = list(map(_POSITION, tokens))
             if min(positions) <= lowest:
                 break
@@ -247,7 +247,7 @@ class WorkingPages:
         self._move_to(context, place)
         if record.page is not None:
             record = PageRecord(record.key, record.packed, record.rows, None)
-        record.page = own
+        record.page, record.user = own, context.owner.user
         context.leaf = self._trie.extend(context.leaf, record)
         return _end(context)
 
@@ -288,7 +288,7 @@ def _drop_leading_tokens(context: Context, tokens: int) -> None:
     context.inherited_tokens = max(0, context.inherited_tokens - tokens)
 
 
-def _page_tokens(
+def page_tokens(
     working: list[WorkingToken], new: Sequence[WorkingToken], start: int, size: int
 ) -> Sequence[WorkingToken]:
     """The tokens of the page that begins at `start`, counted from the end of the committed pages."""

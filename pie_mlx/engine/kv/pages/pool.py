@@ -1,9 +1,20 @@
 """The pool of page ids: which are free, which can be reclaimed, and in what order."""
 
+import time
 from collections import OrderedDict, deque
+from collections.abc import Callable
 
+from pie_mlx.engine.kv.pages.evictions import Eviction, Evictions
 from pie_mlx.engine.kv.pages.kept_states import KeptStates
-from pie_mlx.engine.kv.pages.segment import IntegrityError, PageRecord, Segment, resident_page
+from pie_mlx.engine.kv.pages.segment import (
+    NOBODY,
+    SYSTEM,
+    IntegrityError,
+    Owner,
+    PageRecord,
+    Segment,
+    resident_page,
+)
 from pie_mlx.engine.kv.pages.values import PageContent
 from pie_mlx.errors import OutOfPagesError
 
@@ -34,23 +45,34 @@ class PagePool:
 
     A free page may be promised to a context, which gets it at its next request unless another context needs it first.
     Pages of one context are neighbours where possible, so that attention reads them in place. `displaced` are the
-    contexts whose promise was broken, `states` those of recurrent layers that are kept after some pages.
+    contexts whose promise was broken, `states` those of recurrent layers that are kept after some pages, `evictions`
+    those of late.
     """
 
-    def __init__(self, capacity: int, states: KeptStates | None = None) -> None:
+    def __init__(
+        self, capacity: int, states: KeptStates | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.capacity = capacity
+        self.clock = clock
         self.kept_states = KeptStates(0) if states is None else states
         self.free_ids = dict.fromkeys(range(capacity - 1, -1, -1))
         self.promised: dict[int, int] = {}
         self.displaced: set[int] = set()
         self.withheld: list[int] = []
         self.cached = LruSegments()
+        self.kept = LruSegments()
         self.snapshot_only = LruSegments()
         self.lost: deque[PageContent] = deque(maxlen=capacity)
+        self.evictions = Evictions()
 
     def available(self) -> int:
         """Pages available without suspending a context (K8): free, cached, or held by snapshots only."""
-        return len(self.free_ids) + len(self.promised) + self.cached.pages + self.snapshot_only.pages
+        return self.free_pages + self.cached_pages + self.snapshot_only.pages
+
+    @property
+    def cached_pages(self) -> int:
+        """Pages that neither a context nor a snapshot holds."""
+        return self.cached.pages + self.kept.pages
 
     @property
     def free_pages(self) -> int:
@@ -75,10 +97,14 @@ class PagePool:
         displaced, self.displaced = self.displaced, set()
         return displaced
 
-    def allocate(self, pages: int, context: int | None = None, after: int | None = None) -> list[int]:
-        """Allocates `pages` page ids: promised to `context`, then free, promised to others, cached, snapshot-only.
+    def allocate(
+        self, pages: int, context: int | None = None, after: int | None = None, *, owner: Owner = NOBODY
+    ) -> list[int]:
+        """Allocates `pages` page ids: promised to `context`, then free, promised to others, cached, kept,
+        snapshot-only.
 
-        Free pages follow `after` and each other where possible. If it raises OutOfPagesError, nothing changed.
+        Free pages follow `after` and each other where possible. They are for `owner`. If it raises OutOfPagesError,
+        nothing changed.
         """
         self.require(pages)
         promised = None if context is None or not pages else self.promised.pop(context, None)
@@ -87,7 +113,10 @@ class PagePool:
             self.break_promise(next(iter(self.promised)))
         for _ in range(min(pages - len(taken), len(self.free_ids))):
             taken.append(self._pop(taken[-1] if taken else after))
-        taken.extend(sorted(self._reclaim() for _ in range(pages - len(taken))))
+        if len(taken) < pages:
+            eviction = self.evictions.now(owner)
+            self._end_keeping()
+            taken.extend(sorted(self._reclaim(eviction) for _ in range(pages - len(taken))))
         return taken
 
     def pop_lost(self) -> tuple[PageContent, ...]:
@@ -102,7 +131,8 @@ class PagePool:
 
     def reclaim_cached(self) -> list[int]:
         """Reclaims all cached pages and forgets their content."""
-        return [self._reclaim() for _ in range(self.cached.pages)]
+        eviction = self.evictions.now(SYSTEM)
+        return [self._reclaim(eviction) for _ in range(self.cached_pages)]
 
     def _pop(self, after: int | None) -> int:
         """A free page: the one after `after` if it is free, else the one freed last."""
@@ -131,8 +161,7 @@ class PagePool:
         """Makes `segment` the most recently used of its LRU list, if no live context holds it."""
         self.unlist(segment)
         if segment.contexts == 0 and segment.pages:
-            lru = self.snapshot_only if segment.snapshots else self.cached
-            lru.put(segment)
+            self._lru_for(segment).put(segment)
 
     def unlist(self, segment: Segment) -> None:
         """Removes `segment` from its LRU list, if it is in one."""
@@ -142,10 +171,28 @@ class PagePool:
 
     def lru_of(self, segment: Segment) -> LruSegments | None:
         """The LRU list that contains `segment`; None if a live context holds it."""
-        for lru in (self.cached, self.snapshot_only):
+        for lru in (self.cached, self.kept, self.snapshot_only):
             if segment in lru.segments:
                 return lru
         return None
+
+    def _lru_for(self, segment: Segment) -> LruSegments:
+        if segment.snapshots:
+            return self.snapshot_only
+        return self.kept if segment.kept_until > self.clock() else self.cached
+
+    def _end_keeping(self) -> None:
+        """What was kept for long enough is the first to go, with what is cached after it."""
+        now = self.clock()
+        over = [segment for segment in self.kept.segments if segment.kept_until <= now]
+        for segment in over:
+            self.kept.remove(segment)
+            segment.kept_until = 0.0
+            self.cached.put(segment)
+        expired = frozenset(over)
+        first = [segment for segment in self.cached.segments if _is_below(segment, expired)] if over else []
+        for segment in reversed(first):
+            self.cached.segments.move_to_end(segment, last=False)
 
     def strip(self, segment: Segment) -> list[int]:
         """Detaches and returns all pages of a tail that no live context holds. At most one image still needs their
@@ -157,14 +204,16 @@ class PagePool:
             _detach(segment, b"")
         return pages
 
-    def _reclaim(self) -> int:
-        lru = self.cached if self.cached.segments else self.snapshot_only
+    def _reclaim(self, eviction: Eviction) -> int:
+        lru = next(lru for lru in (self.cached, self.kept, self.snapshot_only) if lru.segments)
         segment = next(iter(lru.segments))
         record = segment.pages.pop()
         lru.pages -= 1
         if not segment.pages:
             del lru.segments[segment]
             _detach(segment, record.key)
+        if record.key:
+            self.evictions.add(record.key, eviction)
         return self._part(record, others=0)
 
     def _part(self, record: PageRecord, others: int) -> int:
@@ -176,6 +225,12 @@ class PagePool:
         if record.wanted > others and record.spill is None:
             self.lost.append(PageContent(page, record.rows, record))
         return page
+
+
+def _is_below(segment: Segment | None, others: frozenset[Segment]) -> bool:
+    while segment is not None and segment not in others:
+        segment = segment.parent
+    return segment is not None
 
 
 def never_fits(pages: int, capacity: int, state_pages: int = 0) -> OutOfPagesError:

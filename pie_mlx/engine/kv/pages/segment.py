@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from pie_mlx.engine.kv.pages.working_token import WorkingToken, unpack
 
 
 class IntegrityError(RuntimeError):
     """The page store contradicts itself, or a caller broke its contract: a bug in the engine."""
+
+
+class Owner(NamedTuple):
+    """The user and the program that something was computed for."""
+
+    user: str = ""
+    program: str = ""
+
+
+NOBODY = Owner()
+SYSTEM = Owner(program="the system, which was short of memory")
 
 
 class KeptState:
@@ -34,15 +45,17 @@ class PageRecord:
     `packed` are its tokens (see `working_token.pack`), `rows` their number. `page` is the physical page, None once
     reclaimed. `spill` is the key in the spill file, None if not spilled. `wanted` counts the images (off-pool contexts
     and snapshots) that need the content. `checkpoint` is the state of recurrent layers after its last token, if kept.
+    `user` had it computed first.
     """
 
-    __slots__ = ("checkpoint", "key", "packed", "page", "rows", "spill", "wanted")
+    __slots__ = ("checkpoint", "key", "packed", "page", "rows", "spill", "user", "wanted")
 
     def __init__(self, key: bytes, packed: bytes, rows: int, page: int | None) -> None:
         self.key = key
         self.packed = packed
         self.rows = rows
         self.page = page
+        self.user = ""
         self.spill: Any = None
         self.wanted = 0
         self.checkpoint: KeptState | None = None
@@ -65,11 +78,23 @@ class Segment:
 
     `contexts` and `snapshots` count the holders whose chain ends here plus the held children, so that holding a long
     chain touches only segments that were not held before. `listed` is False for pages that lookups must not find:
-    working tails, and pages whose key belongs to other tokens. A segment without pages, except the root, was reclaimed;
+    working tails, and pages whose key belongs to other tokens. Its pages are kept until `kept_until`, in seconds of the
+    pool's clock, before others that no context holds. A segment without pages, except the root, was reclaimed;
     its parent takes its place.
     """
 
-    __slots__ = ("children", "contexts", "holders", "listed", "pages", "parent", "share", "snapshots", "unseen")
+    __slots__ = (
+        "children",
+        "contexts",
+        "holders",
+        "kept_until",
+        "listed",
+        "pages",
+        "parent",
+        "share",
+        "snapshots",
+        "unseen",
+    )
 
     def __init__(self, parent: Segment | None, pages: list[PageRecord], *, listed: bool = True) -> None:
         self.parent = parent
@@ -78,6 +103,7 @@ class Segment:
         self.contexts = 0
         self.snapshots = 0
         self.listed = listed
+        self.kept_until = 0.0
         self.unseen = -1
         self.holders = 0
         self.share = 0.0

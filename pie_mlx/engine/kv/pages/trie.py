@@ -95,11 +95,29 @@ class PrefixTrie:
             self.pool.list_reclaimable(segment)
             segment = segment.parent
 
+    # Keeping what no context holds.
+
+    def keep(self, leaf: Segment, until: float) -> int:
+        """Keeps all pages up to the end of `leaf`, where a live context stands, until then; their number."""
+        parts = path(leaf)
+        for segment in parts:
+            segment.kept_until = max(segment.kept_until, until)
+        return sum(len(segment.pages) for segment in parts)
+
+    def demote(self, leaf: Segment) -> None:
+        """Makes the pages up to the end of `leaf` the first to be reclaimed, as far as nothing else needs them."""
+        alone: list[Segment] = []
+        while leaf.parent is not None and leaf in self.pool.cached.segments and len(leaf.children) == len(alone[-1:]):
+            alone.append(leaf)
+            leaf = leaf.parent
+        for segment in reversed(alone):  # parents first, so that in the end children come before them
+            self.pool.cached.segments.move_to_end(segment, last=False)
+
     # Growing.
 
     def extend(self, leaf: Segment, record: PageRecord) -> Segment:
         """Adds a page after `leaf`, where a live context stands. Returns the segment where it stands then."""
-        alone = leaf.contexts == 1 and not leaf.snapshots and not leaf.children
+        alone = leaf.contexts == 1 and not leaf.snapshots and not leaf.children and not leaf.kept_until
         if alone and leaf.parent is not None:
             leaf.pages.append(record)
             return leaf
@@ -131,6 +149,7 @@ class PrefixTrie:
 
     def _cut(self, lower: Segment, at: int) -> Segment:
         upper = Segment(lower.parent, lower.pages[:at], listed=lower.listed)
+        upper.kept_until = lower.kept_until
         upper.contexts, upper.snapshots = min(lower.contexts, 1), min(lower.snapshots, 1)
         lru = self.pool.lru_of(lower)
         if lru is not None:

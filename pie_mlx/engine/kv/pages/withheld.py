@@ -1,6 +1,7 @@
 """Pages that the pool does not use for a while because the system is short of memory."""
 
 from pie_mlx.engine.kv.pages.pool import PagePool
+from pie_mlx.engine.kv.pages.segment import SYSTEM
 
 
 class Withheld:
@@ -21,7 +22,7 @@ class Withheld:
         """Withholds `pages` more pages, or as many as are available. Returns them."""
         if not pages:
             return []
-        taken = self._pool.allocate(min(pages, self._pool.available()))
+        taken = self._pool.allocate(min(pages, self._pool.available()), owner=SYSTEM)
         self._pool.withheld += taken
         return taken
 

@@ -32,13 +32,14 @@ class AccountRecord(msgspec.Struct):
 
 class Outcome(msgspec.Struct):
     """Counts over a whole run. `wasted_pages` were brought back because their content was lost, `moving_seconds` is
-    the time that went into writing and reading them."""
+    the time that went into writing and reading them. `held_tokens` were in the contexts of turns when these began."""
 
     accounts: dict[int, AccountRecord] = {}
     turns: list[TurnRecord] = []
     seconds: float = 0.0
     ticks: int = 0
     useful_tokens: int = 0
+    held_tokens: int = 0
     replayed_tokens: int = 0
     wasted_pages: int = 0
     moving_seconds: float = 0.0

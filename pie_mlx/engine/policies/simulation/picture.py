@@ -54,6 +54,7 @@ def _context(thread: Thread, pool: SimulatedPool, defaulted: bool, tick: int) ->
         growth_pages=_growth_pages(thread, pool),
         stay_rows=thread.stay_rows,
         idle_ticks=0 if thread.has_work else tick - thread.ran_tick,
+        hint=thread.hint,
     )
 
 

@@ -7,7 +7,7 @@ from itertools import count
 
 import msgspec
 
-from pie_mlx.engine.market import Holding, Ledger, SettlementView, join, leave, settle
+from pie_mlx.engine.market import Holding, Ledger, Retention, SettlementView, expected_back, join, leave, settle
 from pie_mlx.engine.policies.base import Policy
 from pie_mlx.engine.policies.plan import Chunk, Plan
 from pie_mlx.engine.policies.simulation.bidding import Bidder
@@ -74,6 +74,7 @@ class Simulator:
         return bool(plan.chunks or plan.moves_pages) or self._skip_to_event()
 
     def _plan(self) -> Plan:
+        self._weigh_hints()
         plan = self.policy.plan(self._picture(stalled=False))
         if plan.chunks or plan.grants or plan.restores or not any(item.has_work for item in self.threads.values()):
             return plan
@@ -83,6 +84,15 @@ class Simulator:
         if self._events:
             self.now_seconds = self._events[0][0]
         return bool(self._events)
+
+    def _weigh_hints(self) -> None:
+        """What contexts that do nothing bid now (B10)."""
+        now, price = self.now_seconds, self.setup.page_price
+        for thread in self.threads.values():
+            found, thread.hint = thread.retention, ""
+            if found is not None and not thread.has_work:
+                thread.bid = found.bid(now, self._tick_seconds, price)
+                thread.hint = found.text(now) if found.holds(now) else ""
 
     def _picture(self, stalled: bool) -> View:
         per_token = self.setup.device.seconds_per_token
@@ -157,6 +167,7 @@ class Simulator:
                 self._start_turn(thread, action)
             case Pause():
                 thread.bid = 0.0 if action.idle else thread.bid
+                thread.retention = _hint(action, self.now_seconds)
                 if action.seconds < math.inf:
                     self._schedule(self.now_seconds + action.seconds, thread)
             case Search():
@@ -183,7 +194,9 @@ class Simulator:
 
     def _start_turn(self, thread: Thread, turn: Turn) -> None:
         thread.turn, thread.generated, thread.turn_started_seconds = turn, 0, self.now_seconds
-        thread.attached_tokens = turn.attached_tokens
+        thread.attached_tokens, thread.retention = turn.attached_tokens, None
+        held = thread.chain.own_tokens + sum(run.pages for run in thread.chain.runs) * self.setup.page_size
+        self.outcome.held_tokens += held
         self._issue(thread, turn.prompt_tokens, atomic=False)
 
     def _issue(self, thread: Thread, tokens: int, atomic: bool) -> None:
@@ -306,11 +319,16 @@ class Simulator:
             self.setup.page_price,
             self.ledger,
             holdings,
-            tuple(ran),
+            (*ran, *(item.context for item in self.threads.values() if item.hint and item.chain.resident)),
             made,
             self.policy.sells_pages,
         )
-        self.ledger = settle(view).ledger
+        settlement = settle(view)
+        self.ledger = settlement.ledger
+        broke = {receipt.account for receipt in settlement.receipts if receipt.rent_paid < receipt.rent_owed}
+        for thread in self.threads.values() if broke else ():
+            if thread.account in broke:
+                thread.retention = None
 
     def _wanted(self, thread: Thread) -> int:
         if not thread.has_work:
@@ -355,6 +373,10 @@ class Simulator:
         self.outcome.turns.append(record)
         thread.turn = None
         self._advance(thread)
+
+
+def _hint(pause: Pause, now: float) -> Retention | None:
+    return None if pause.expected_seconds is None else expected_back(None, pause.expected_seconds, now)
 
 
 def _reply_tokens(action: Action) -> int:

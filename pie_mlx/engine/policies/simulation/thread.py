@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pie_mlx.engine.market import Retention
 from pie_mlx.engine.policies.simulation.pages import Chain
 from pie_mlx.engine.policies.simulation.workload import Action, Program, Turn
 
@@ -12,7 +13,8 @@ class Thread:
     """One context. `pass_tokens` are still to run, of which a decode step has one; `lacking_pages` must come first.
 
     `replay_tokens` come before the pass after a restore that lost content. `attached_tokens` join with its first rows.
-    `children` are branches still running, `awaits` the labels it waits for.
+    `children` are branches still running, `awaits` the labels it waits for. `retention` is what it said
+    of its last pause, `hint` that in words as long as it holds.
     """
 
     context: int
@@ -39,6 +41,8 @@ class Thread:
     children: int = 0
     awaits: frozenset[int] = frozenset()
     finished: bool = False
+    retention: Retention | None = None
+    hint: str = ""
 
     @property
     def has_work(self) -> bool:

@@ -21,10 +21,14 @@ class Turn(msgspec.Struct, frozen=True, tag=True):
 
 
 class Pause(msgspec.Struct, frozen=True, tag=True):
-    """Do nothing for `seconds` (a user types, a tool runs) and keep the context; `idle` bids 0 meanwhile."""
+    """Do nothing for `seconds` (a user types, a tool runs) and keep the context; `idle` bids 0 meanwhile.
+
+    `expected_seconds` is what the program says of it, None where it says nothing (B10).
+    """
 
     seconds: float = math.inf
     idle: bool = False
+    expected_seconds: float | None = None
 
 
 class Search(msgspec.Struct, frozen=True, tag=True):

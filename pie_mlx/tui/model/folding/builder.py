@@ -311,6 +311,7 @@ class StateBuilder:
                 tokens=process.tokens + event.computed_tokens,
                 recent_decoded=process.recent_decoded + decoded,
                 passes=process.passes + 1 + event.following,
+                miss=event.miss or process.miss,
             )
 
     def _wait_changed(self, event: WaitChanged) -> None:

@@ -43,6 +43,16 @@ def test_time_is_the_devices_and_a_turn_ends_with_its_last_token():
     assert outcome.useful_tokens == 14
 
 
+def test_who_says_that_it_is_back_soon_keeps_its_pages_before_who_is_back_later():  # B10
+    soon = talk(0.0, Turn(39, 1, 8), Pause(30.0, idle=True, expected_seconds=30.0), Turn(3, 1, 8))
+    late = talk(0.0, Turn(39, 1, 8), Pause(300.0, idle=True, expected_seconds=300.0), Turn(3, 1, 8))
+    worker = talk(10.0, Turn(39, 1, 8), value=0.5)
+    outcome = run([soon, late, worker], 24)
+    kept, gone = (turn.finished_seconds - turn.started_seconds for turn in outcome.turns[-2:])
+    assert kept < gone
+    assert outcome.replayed_tokens == 24  # six pages of the other one
+
+
 def test_branches_of_a_search_run_at_the_same_time():
     outcome = run([talk(0.0, Turn(8, 1, 8), Search(4, Turn(1, 3, 8)), Turn(1, 1, 8))], 100)
     assert outcome.ticks == 1 + 3 + 1

@@ -399,19 +399,31 @@ def test_a_second_request_with_the_same_system_prompt_computes_its_suffix_only(s
     system = {"role": "system", "content": "Answer politely. " + " ".join(f"Rule {n}: be kind." for n in range(40))}
     first = ask([system, {"role": "user", "content": "Hello"}], max_tokens=1)
     server.seen()
-    second = ask([system, {"role": "user", "content": "What is your name?"}], max_tokens=1)
+    second = ask([system, {"role": "user", "content": "What is your name? And mine?"}], max_tokens=1)
     (passed,) = [event for event in server.seen() if isinstance(event, PassCompleted)]
     assert first.usage.prompt_tokens > 200
     assert passed.attached_tokens + passed.computed_tokens == second.usage.prompt_tokens
     assert passed.computed_tokens < 40  # K5
     assert second.usage.prompt_tokens_details.cached_tokens == passed.attached_tokens
+    cache = second.timings["cache"]
+    assert (cache["from_memory"], cache["computed"]) == (passed.attached_tokens, passed.computed_tokens)
+    assert (cache["miss"]["reason"], cache["miss"]["message"]) == ("new", passed.miss)
+
+
+@pytest.mark.parametrize("life", ["in_memory", "24h"])
+def test_what_a_request_asks_to_keep_is_kept_for_what_its_credits_pay(ask, life):
+    question = "Remember the milk, " * 20
+    cache = ask(question, max_tokens=2, prompt_cache_retention=life).timings["cache"]
+    assert 0 < cache["kept_seconds"] <= {"in_memory": 300, "24h": 3600}[life]
 
 
 def test_the_tokens_that_were_cached_are_told_of_several_choices_too(ask):
     system = {"role": "system", "content": "Answer shortly. " + " ".join(f"Rule {n}: be brief." for n in range(40))}
     ask([system, {"role": "user", "content": "Hello"}], max_tokens=1)
     alone = ask([system, {"role": "user", "content": "Who are you?"}], max_tokens=1).usage
-    several = ask([system, {"role": "user", "content": "Where are you?"}], max_tokens=1, n=2).usage
+    answer = ask([system, {"role": "user", "content": "Where are you?"}], max_tokens=1, n=2)
+    several = answer.usage
+    assert answer.timings["cache"]["from_memory"] == several.prompt_tokens_details.cached_tokens
     assert several.prompt_tokens_details.cached_tokens == alone.prompt_tokens_details.cached_tokens > 100
 
 

@@ -205,6 +205,16 @@ def test_the_prompt_is_what_was_found_again_and_what_will_be_and_the_rest(server
     assert first.cache_creation_input_tokens > 200
     assert second.cache_read_input_tokens == passed.attached_tokens > 200
     assert second.cache_creation_input_tokens + second.input_tokens == passed.computed_tokens
+    assert second.cache["from_memory"] == passed.attached_tokens
+    assert second.cache["miss"]["message"] == passed.miss != ""
+
+
+@pytest.mark.parametrize(("control", "most"), [({"type": "ephemeral", "ttl": "1h"}, 3600), ({"type": "ephemeral"}, 0)])
+def test_a_time_to_live_asks_for_pages_to_be_kept(create, control, most):
+    system = [{"type": "text", "text": "Be kind.", "cache_control": control}]
+    kept = create(messages=HELLO, system=system, max_tokens=1).usage.cache["kept_seconds"]
+    assert (kept > 0) == (most > 0)
+    assert kept <= most
 
 
 def test_a_billing_header_that_differs_keeps_nothing_from_being_found_again(claude, server):

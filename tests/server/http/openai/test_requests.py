@@ -80,9 +80,9 @@ def test_a_hint_that_has_no_effect_is_left_out_and_reported(client):
 
 def test_hints_are_named_in_the_log_once(client, caplog):
     for _ in range(2):
-        client.chat.completions.create(model=MODEL, messages=HELLO, max_tokens=1, prompt_cache_retention="24h")
+        client.chat.completions.create(model=MODEL, messages=HELLO, max_tokens=1, verbosity="high")
     (entry,) = caplog.records
-    assert entry.getMessage() == "left out, because they have no effect here: prompt_cache_retention"
+    assert entry.getMessage() == "left out, because they have no effect here: verbosity"
 
 
 def test_penalties_and_biases_change_what_is_drawn(ask):  # L7

@@ -351,7 +351,10 @@ def test_what_is_not_supported_is_refused_by_name(respond, fields, param, advice
         ({"include": ["reasoning.encrypted_content"]}, "include (reasoning.encrypted_content)"),
         ({"reasoning": {"summary": "auto"}}, "reasoning.summary"),
         ({"text": {"verbosity": "low"}}, "text.verbosity"),
-        ({"service_tier": "priority", "prompt_cache_retention": "24h"}, "service_tier, prompt_cache_retention"),
+        (
+            {"service_tier": "priority", "prompt_cache_options": {"mode": "implicit"}},
+            "service_tier, prompt_cache_options",
+        ),
         ({"tools": [TOOL, {"type": "web_search"}]}, "tools[1] (web_search)"),
         ({"tools": [{"type": "namespace", "name": "agents", "tools": [TOOL]}]}, "tools[0] (agents)"),
         ({"tools": [{"type": "local_shell"}], "tool_choice": "none"}, "tools[0] (local_shell)"),
