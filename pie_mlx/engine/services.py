@@ -17,6 +17,7 @@ from pie_mlx.engine.market.accounting import Accounting
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.page_report import PageReport
 from pie_mlx.engine.paging.archive import SnapshotArchive
+from pie_mlx.engine.paging.disk import DiskCache
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.scheduler.queue import SchedulerQueue
 from pie_mlx.engine.speculation.drafts import Drafts
@@ -43,6 +44,7 @@ class Services:
     adapters: AdapterRegistry
     drafts: Drafts
     archive: SnapshotArchive
+    disk: DiskCache | None
     page_report: PageReport
     emit: Callable[[Event], None]
     clock: Callable[[], float] = time.monotonic
@@ -61,7 +63,7 @@ class Services:
     def adopt(self, process: HostedProcess, context: int, *, sampled: int = 0, parent: int = 0) -> LiveContext:
         """Give a context of the store to a process; forks and opened snapshots inherit the count of draws."""
         live = LiveContext.new(context, process.account, self.seed, sampled=sampled, parent=parent)
-        live.user = process.username
+        live.user = self.store.contexts[context].user = process.username
         process.contexts[context] = live
         self._pages_of_accounts.pop(process.account, None)
         self.queue.adopt(live)

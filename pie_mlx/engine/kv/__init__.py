@@ -5,9 +5,10 @@ from pie_mlx.engine.kv.contexts.context import Context
 from pie_mlx.engine.kv.contexts.holdings import Holdings, PageCount, SharedPages, count_pages, share_out
 from pie_mlx.engine.kv.pages.kept_states import KeptStates
 from pie_mlx.engine.kv.pages.keys import PageHasher
-from pie_mlx.engine.kv.pages.segment import IntegrityError, KeptState
+from pie_mlx.engine.kv.pages.segment import IntegrityError, KeptState, PageRecord
 from pie_mlx.engine.kv.pages.values import (
     CommitResult,
+    Evicted,
     Fill,
     Fork,
     Mark,
@@ -28,6 +29,7 @@ from pie_mlx.engine.kv.store import PageStore
 __all__ = [
     "CommitResult",
     "Context",
+    "Evicted",
     "Fill",
     "Fork",
     "Holdings",
@@ -41,6 +43,7 @@ __all__ = [
     "PageCount",
     "PageHasher",
     "PageRead",
+    "PageRecord",
     "PageStore",
     "PoolUsage",
     "Restore",

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from pie_mlx.engine.paging.spill import HostContent, Spill, SpillCosts, SpillFile
+from pie_mlx.engine.paging.page_bytes import HostContent
+from pie_mlx.engine.paging.spill import Spill, SpillCosts, SpillFile
 from pie_mlx.engine.services import Services
 from pie_mlx.errors import ContextReleasedError
 from pie_mlx.events import ContextRestored, SpillChanged, TickCompleted

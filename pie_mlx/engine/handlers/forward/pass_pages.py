@@ -1,12 +1,13 @@
 """The pages of a pass: attached from the prefix cache, reserved, and as they were after an error."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 from pie_mlx import calls
 from pie_mlx.engine.handlers.forward.checkpointing import attach_pages, is_shared_soon
+from pie_mlx.engine.handlers.forward.disk_pages import pages_on_disk, read_pages
 from pie_mlx.engine.handlers.forward.forward_request import ForwardRequest
-from pie_mlx.engine.kv import PageStore
+from pie_mlx.engine.kv import PageRecord, PageStore, WorkingToken
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
 
@@ -23,8 +24,8 @@ def check_room(services: Services, context: LiveContext, call: calls.Forward) ->
 async def match_prefix(
     services: Services, context: LiveContext, call: calls.Forward, request: ForwardRequest
 ) -> tuple[int, bytes | None]:
-    """Attach cached pages, also those that another pass computes now; how many inputs they cover, and the key of the
-    first page to compute (K5, K6)."""
+    """Attach cached pages, also those that another pass computes now, and those on disk; how many inputs they cover,
+    and the key of the first page to compute (K5, K6)."""
     limit = request.plain
     if call.slots:
         limit = min(limit, request.own_start + min([slot.index for slot in call.slots]))
@@ -41,8 +42,29 @@ async def match_prefix(
         wanted = request.inputs[attached:limit]
         key = store.working.next_key(context.id, wanted) if is_shared_soon(services, wanted) else None
         if not await services.inflight_prefixes.wait(key, wanted, runs):
-            return attached, key
+            found = await pages_on_disk(services, context, request.inputs[attached : request.plain], limit - attached)
+            loaded = await _load(services, context, found, key, wanted) if found else 0
+            attached += loaded
+            if not loaded and runs(context.id):
+                return attached, key
         await services.queue.restore(context, computes=True)
+
+
+async def _load(
+    services: Services,
+    context: LiveContext,
+    pages: Sequence[PageRecord],
+    key: bytes | None,
+    inputs: Sequence[WorkingToken],
+) -> int:
+    """Load pages that are on disk, the first of them with the `key`; how many of `inputs` they cover. Others that want
+    them wait meanwhile."""
+    store, before = services.store, services.store.sequence_length(context.id)
+    tokens = store.working.tokens_to_fill(context.id, len(pages))
+    with services.inflight_prefixes.computing(key, context.id, inputs[:tokens]):
+        await reserve_pages(services, context, tokens)
+        await read_pages(services, context, pages)
+    return store.sequence_length(context.id) - before
 
 
 def room_on_page(store: PageStore, context: int, inputs: int) -> int:

@@ -22,7 +22,8 @@ class Context:
     `block_table` lists the committed pages (the first `committed`), then the working pages. Another context computed
     the first `inherited_tokens` working tokens. `image` is set while the context is off-pool and while it is being
     restored; during a restore the pages after `committed` are private and still to be filled. `states` of recurrent
-    layers are kept for it at some places, in order; `state_pages` are what its own state costs.
+    layers are kept for it at some places, in order; `state_pages` are what its own state costs. `user` owns what it
+    computes.
     """
 
     number: int
@@ -36,6 +37,7 @@ class Context:
     restoring: bool = False
     states: list[KeptState] = field(default_factory=list[KeptState])
     state_pages: list[int] = field(default_factory=list[int])
+    user: str = ""
 
     @property
     def resident(self) -> bool:

@@ -32,11 +32,13 @@ class PageRecord:
     `packed` are its tokens (see `working_token.pack`), `rows` their number. `page` is the physical page, None once
     reclaimed. `spill` is the key in the spill file, None if not spilled. `wanted` counts the images (off-pool contexts
     and snapshots) that need the content. `checkpoint` is the state of recurrent layers after its last token, if kept.
+    `owner` is the user whose program computed it, None if it must not outlive the engine; `reused` once another context
+    went on behind it.
     """
 
-    __slots__ = ("checkpoint", "key", "packed", "page", "rows", "spill", "wanted")
+    __slots__ = ("checkpoint", "key", "owner", "packed", "page", "reused", "rows", "spill", "wanted")
 
-    def __init__(self, key: bytes, packed: bytes, rows: int, page: int | None) -> None:
+    def __init__(self, key: bytes, packed: bytes, rows: int, page: int | None, owner: str | None = None) -> None:
         self.key = key
         self.packed = packed
         self.rows = rows
@@ -44,6 +46,8 @@ class PageRecord:
         self.spill: Any = None
         self.wanted = 0
         self.checkpoint: KeptState | None = None
+        self.owner = owner
+        self.reused = False
 
     @property
     def tokens(self) -> list[WorkingToken]:
