@@ -20,8 +20,9 @@ from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.model.runner.warm_up import warm_up
 from pie_mlx.engine.page_report import PageReport
 from pie_mlx.engine.paging.archive import SnapshotArchive, signature_of
-from pie_mlx.engine.paging.disk import DiskCache, open_disk_cache
+from pie_mlx.engine.paging.disk.disk_cache import DiskCache
 from pie_mlx.engine.paging.disk.idle import save_when_idle
+from pie_mlx.engine.paging.disk.opening import open_disk_cache
 from pie_mlx.engine.paging.prefill_rate import PrefillRate
 from pie_mlx.engine.paging.spill import Spill, open_spill
 from pie_mlx.engine.policies import Limits, policy

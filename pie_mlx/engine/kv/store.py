@@ -134,7 +134,7 @@ class PageStore:
             leaves += reversed(lru.segments)
         segments = dict.fromkeys(segment for leaf in leaves for segment in path(leaf))
         for segment in segments:
-            yield from (record for record in segment.pages if record.key and record.owner is not None)
+            yield from (record for record in segment.pages if record.key and record.stored_for is not None)
 
     @property
     def used_pages(self) -> int:

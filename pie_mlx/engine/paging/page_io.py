@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from pie_mlx.engine.kv import Evicted, KeptState, PageContent, PageCopy, PageRead, PageRecord, PageStore
 from pie_mlx.engine.model.runner.runner import Runner
-from pie_mlx.engine.paging.disk import DiskCache
+from pie_mlx.engine.paging.disk.disk_cache import DiskCache
 from pie_mlx.engine.paging.page_bytes import HostContent
 from pie_mlx.engine.paging.prefill_rate import PrefillRate
 from pie_mlx.engine.paging.spill import Spill
@@ -72,6 +72,7 @@ class PageIO:
     ) -> None:
         self._store, self._runner, self._spill, self._emit, self._disk = store, runner, spill, emit, disk
         store.pool.notes_evicted = disk is not None
+        self._pool_kind = type(runner.model.pool)
         self._states = StateIO(store.pool.kept_states, runner, spill)
         self._moves: list[PageCopy | _Lost | _Evicted | _Discarded | _Filling | PageLoad] = []
         self.is_awaited = False
@@ -198,8 +199,11 @@ class PageIO:
         self._emit(PagesSpilled(len(kept), spill.stored_pages))
 
     async def _store_pages(self, pages: Sequence[Evicted]) -> None:
-        """Read pages whose content is still there, and have the disk cache write them."""
-        if self._disk is not None:
+        """Read pages whose content is still there, and have the disk cache write them.
+
+        None once another kind of pool has replaced the first: that computes a little differently.
+        """
+        if self._disk is not None and isinstance(self._runner.model.pool, self._pool_kind):
             content = await self._runner.move_pages(lambda pool: pool.read_pages([one.page for one in pages]))
             states = [None if one.state is None else await self._runner.call(one.state.to_host) for one in pages]
             self._disk.put(pages, content, states)

@@ -9,7 +9,7 @@ from pie_mlx.engine.kv import Mark, PageCopy, PageStore, WorkingToken
 from pie_mlx.engine.market.accounting import Accounting
 from pie_mlx.engine.model.runner.batch import LogitsRequest
 from pie_mlx.engine.model.runner.runner import Runner
-from pie_mlx.engine.paging.disk import DiskCache
+from pie_mlx.engine.paging.disk.disk_cache import DiskCache
 from pie_mlx.engine.paging.page_bytes import HostContent
 from pie_mlx.engine.paging.page_io import PageIO
 from pie_mlx.engine.paging.spill import Spill

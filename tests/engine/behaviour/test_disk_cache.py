@@ -174,7 +174,7 @@ async def test_users_that_share_find_the_pages_of_each_other(start: Start, root:
         assert loaded(engine) == 12
 
 
-async def test_neither_pages_of_adapters_nor_those_behind_them_are_stored(start: Start) -> None:
+async def test_neither_pages_of_adapters_nor_those_after_them_are_stored(start: Start) -> None:
     with start() as engine, Adapter.create(engine.model, "style") as adapter, Context(engine.model) as context:
         await context.forward().input(engine.prompt(100, 1)).adapter(adapter).execute()
         await context.forward().input(engine.prompt(100, 2)).execute()

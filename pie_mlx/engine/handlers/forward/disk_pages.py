@@ -6,8 +6,7 @@ from contextlib import aclosing
 
 from pie_mlx.engine.kv import PageRecord, WorkingToken
 from pie_mlx.engine.model.networks.states import RecurrentState
-from pie_mlx.engine.paging.disk import DiskCache
-from pie_mlx.engine.paging.disk.disk_cache import Loaded
+from pie_mlx.engine.paging.disk.disk_cache import DiskCache, Loaded
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
 
@@ -55,7 +54,7 @@ async def _load(services: Services, disk: DiskCache, context: LiveContext, pages
 async def _load_with_state(
     services: Services, disk: DiskCache, context: LiveContext, pages: Sequence[PageRecord]
 ) -> None:
-    """The same, and the state of recurrent layers behind them: without it, nothing."""
+    """The same, and the state of recurrent layers after them: without it, nothing."""
     store, number = services.store, context.id
     host = await disk.load_state(context.user, pages[-1])
     if host is None:

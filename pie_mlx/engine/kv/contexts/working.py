@@ -173,7 +173,7 @@ class WorkingPages:
         return self._follow(context, tokens, allowed // self._page_size).records
 
     def following(self, number: int, tokens: Sequence[WorkingToken], limit: int) -> Iterator[PageRecord]:
-        """The full pages that the first `limit` of `tokens` make behind the committed ones, without content, as far as
+        """The full pages that the first `limit` of `tokens` make after the committed ones, without content, as far as
         they may come from another engine."""
         context = self._contexts.usable(number)
         if not _outlives(context):
@@ -272,7 +272,7 @@ class WorkingPages:
             return equal
         self._move_to(context, place)
         if record.page is not None:
-            record = PageRecord(record.key, record.packed, record.rows, None, record.owner)
+            record = PageRecord(record.key, record.packed, record.rows, None, record.stored_for)
         record.page = own
         context.leaf = self._trie.extend(context.leaf, record)
         return _end(context)
@@ -309,7 +309,7 @@ def _end(context: Context) -> Place:
 
 def _outlives(context: Context) -> bool:
     """Whether the last committed page, and with it all before, may outlive the engine."""
-    return not context.leaf.pages or context.leaf.pages[-1].owner is not None
+    return not context.leaf.pages or context.leaf.pages[-1].stored_for is not None
 
 
 def _drop_leading_tokens(context: Context, tokens: int) -> None:

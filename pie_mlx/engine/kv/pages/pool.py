@@ -181,7 +181,7 @@ class PagePool:
     def _part(self, record: PageRecord, others: int) -> int:
         """Separates a record from its page, and reports content as lost if more than `others` images need it."""
         page = resident_page(record)
-        if self.notes_evicted and record.owner is not None and record.key:
+        if self.notes_evicted and record.stored_for is not None and record.key:
             kept = record.checkpoint
             self._evicted.append(Evicted(page, record, None if kept is None else kept.state))
         record.page = None

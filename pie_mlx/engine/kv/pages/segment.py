@@ -32,13 +32,13 @@ class PageRecord:
     `packed` are its tokens (see `working_token.pack`), `rows` their number. `page` is the physical page, None once
     reclaimed. `spill` is the key in the spill file, None if not spilled. `wanted` counts the images (off-pool contexts
     and snapshots) that need the content. `checkpoint` is the state of recurrent layers after its last token, if kept.
-    `owner` is the user whose program computed it, None if it must not outlive the engine; `reused` once another context
-    went on behind it.
+    It may outlive the engine for the user it is `stored_for`; None if it must not. `reused` once another context went
+    on after it.
     """
 
-    __slots__ = ("checkpoint", "key", "owner", "packed", "page", "reused", "rows", "spill", "wanted")
+    __slots__ = ("checkpoint", "key", "packed", "page", "reused", "rows", "spill", "stored_for", "wanted")
 
-    def __init__(self, key: bytes, packed: bytes, rows: int, page: int | None, owner: str | None = None) -> None:
+    def __init__(self, key: bytes, packed: bytes, rows: int, page: int | None, stored_for: str | None = None) -> None:
         self.key = key
         self.packed = packed
         self.rows = rows
@@ -46,7 +46,7 @@ class PageRecord:
         self.spill: Any = None
         self.wanted = 0
         self.checkpoint: KeptState | None = None
-        self.owner = owner
+        self.stored_for = stored_for
         self.reused = False
 
     @property

@@ -46,7 +46,7 @@ class PageContent:
 
 
 class Evicted(NamedTuple):
-    """A full page that was reclaimed, and the state of recurrent layers behind it, if it was kept."""
+    """A full page that was reclaimed, and the state of recurrent layers after it, if it was kept."""
 
     page: int
     record: PageRecord

@@ -2,7 +2,7 @@
 
     8 bytes     length of the header, little-endian
     header      JSON: where each record lies, and in `__metadata__` whose they are and the digest of each
-    records     one behind the other: 4 bytes with the length of the tokens, the tokens, the content
+    records     one after the other: 4 bytes with the length of the tokens, the tokens, the content
 
 The name of a record is its key in hex. Its digest also covers the key and whose it is, so a record in a file of another
 model or user is none.
@@ -21,7 +21,10 @@ FORMAT = "pie-kv-1"
 SUFFIX = ".safetensors"
 RECORDS, BATCH_BYTES = 64, 32 << 20
 """What one file holds at most; a larger record is alone in its file."""
+KEY_BYTES = 16
+"""Those of a page; the key of a state has one more."""
 _ALIGNMENT = 64
+_STATE = b"s"
 _LONGEST_HEADER = 1 << 20
 _COUNT, _LENGTH = Struct("<Q"), Struct("<I")
 _TOP = "__metadata__"
@@ -36,7 +39,7 @@ class Owner(msgspec.Struct, frozen=True):
 
 
 class Record(NamedTuple):
-    """The KV of a page, or the state behind it, and the packed tokens that it belongs to."""
+    """The KV of a page, or the state after it, and the packed tokens that it belongs to."""
 
     key: bytes
     tokens: bytes
@@ -61,6 +64,21 @@ class Header(NamedTuple):
 
     owner: Owner
     records: dict[bytes, Location]
+
+    @property
+    def pages(self) -> int:
+        """How many of the records are pages."""
+        return sum(not is_state(key) for key in self.records)
+
+
+def state_key(key: bytes) -> bytes:
+    """The key of the state of recurrent layers after the page with a key."""
+    return key + _STATE
+
+
+def is_state(key: bytes) -> bool:
+    """Whether a record is a state."""
+    return len(key) > KEY_BYTES
 
 
 def encoded(owner: Owner, records: Sequence[Record]) -> list[bytes | memoryview]:

@@ -5,13 +5,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pie_mlx.engine.kv.pages.values import Evicted
-from pie_mlx.engine.paging.disk.batch_file import BATCH_BYTES, RECORDS, Record
+from pie_mlx.engine.paging.disk.batch_file import BATCH_BYTES, RECORDS, Record, state_key
 from pie_mlx.engine.paging.disk.page_files import PageFiles
 from pie_mlx.engine.paging.page_bytes import HostContent, PageLayout
 from pie_mlx.engine.paging.spill.state_record import HostState, StateName, packed_state
-
-STATE = b"s"
-"""Behind the key of a page: that of the state of recurrent layers behind it."""
 
 
 class Written(NamedTuple):
@@ -42,14 +39,14 @@ class BatchWriter:
         self._batches: dict[str, _Batch] = {}
 
     def add(self, pages: Sequence[Evicted], content: HostContent, states: Sequence[HostState | None]) -> Written:
-        """Add pages, and states behind them. Writes batches that are full."""
+        """Add pages, and states after them. Writes batches that are full."""
         full: list[tuple[str, _Batch]] = []
         for place, (page, state) in enumerate(zip(pages, states, strict=True)):
-            record, user = page.record, page.record.owner or ""
+            record, user = page.record, page.record.stored_for or ""
             new = [Record(record.key, record.packed, self._layout.pack(content, place))]
             if state is not None:
                 name = state_name(record.key, record.packed)
-                new.append(Record(record.key + STATE, record.packed, packed_state(name, state)))
+                new.append(Record(state_key(record.key), record.packed, packed_state(name, state)))
             size = sum(one.size_bytes for one in new)
             batch = self._batches.setdefault(user, _Batch())
             if batch.records and batch.size_bytes + size > BATCH_BYTES:

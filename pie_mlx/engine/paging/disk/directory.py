@@ -112,9 +112,11 @@ class CacheDirectory:
         """Whether the day has room for so many bytes, as far as is known here. Does not block."""
         return self.budget.allows(self.budget.now(self._writes, self._clock()), size_bytes, used_twice=used_twice)
 
-    def clear(self, identity: str | None = None) -> int:
-        """Remove all files, or those of one model; how many bytes. Engines that use them then compute."""
-        chosen = [file for file in self.files() if identity is None or file.path.parent.name == identity]
+    def clear(self, model: str | None = None) -> int:
+        """Remove all files, or those of the models of one name; how many bytes. Engines that use them then compute."""
+        chosen = [
+            file for file, header in self.described() if model is None or (header and header.owner.model == model)
+        ]
         for file in chosen:
             file.path.unlink(missing_ok=True)
         for folder in {file.path.parent for file in chosen}:

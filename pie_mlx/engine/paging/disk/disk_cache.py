@@ -9,7 +9,8 @@ from typing import Literal, NamedTuple, TypeVar
 
 from pie_mlx.engine.kv.pages.segment import PageRecord
 from pie_mlx.engine.kv.pages.values import Evicted
-from pie_mlx.engine.paging.disk.batch_writer import STATE, BatchWriter, Written, state_name
+from pie_mlx.engine.paging.disk.batch_file import state_key
+from pie_mlx.engine.paging.disk.batch_writer import BatchWriter, Written, state_name
 from pie_mlx.engine.paging.disk.page_files import PageFiles
 from pie_mlx.engine.paging.page_bytes import HostContent, PageLayout
 from pie_mlx.engine.paging.prefill_rate import KEPT, PrefillRate
@@ -106,8 +107,8 @@ class DiskCache:
         return self._files is not None and self._files.holds(user, key)
 
     def holds_state(self, user: str, key: bytes) -> bool:
-        """Whether the state behind a page of the user is on disk."""
-        return self.holds(user, key + STATE)
+        """Whether the state after a page of the user is on disk."""
+        return self.holds(user, state_key(key))
 
     async def run_of(self, user: str, pages: Iterator[PageRecord]) -> list[PageRecord]:
         """The leading pages that are on disk."""
@@ -153,13 +154,13 @@ class DiskCache:
         return loaded
 
     async def load_state(self, user: str, page: PageRecord) -> HostState | None:
-        """Read the state behind the last token of a page."""
+        """Read the state after the last token of a page."""
         files = self._files
         if files is None:
             return None
 
         def read() -> HostState | None:
-            record = files.read(user, page.key + STATE, page.packed)
+            record = files.read(user, state_key(page.key), page.packed)
             return None if record is None else unpacked_state(state_name(page.key, page.packed), bytes(record))
 
         return await self._on(self._reader, read)
@@ -176,7 +177,7 @@ class DiskCache:
         used: dict[str, list[bytes]] = {}
         size = self._unpacked_bytes + self._waiting_bytes
         for one in pages:
-            record, user = one.record, one.record.owner or ""
+            record, user = one.record, one.record.stored_for or ""
             if files.holds(user, record.key) and (one.state is None or self.holds_state(user, record.key)):
                 used.setdefault(user, []).append(record.key)
             elif (user, record.key) not in self._queued and self._has_room(files, size, used_twice=record.reused):
@@ -192,11 +193,11 @@ class DiskCache:
         return not is_refused and files.directory.allows(size, used_twice=used_twice)
 
     def put(self, pages: Sequence[Evicted], content: HostContent, states: Sequence[HostState | None]) -> None:
-        """Have admitted pages written, with states behind them. `content` as it was read from the pool."""
+        """Have admitted pages written, with states after them. `content` as it was read from the pool."""
         if self._batches is None:
             return
         size = len(pages) * self.layout.bytes
-        self._queued.update((one.record.owner or "", one.record.key) for one in pages)
+        self._queued.update((one.record.stored_for or "", one.record.key) for one in pages)
         self._unpacked_bytes += size
         adding = asyncio.get_running_loop().run_in_executor(self._writer, self._batches.add, pages, content, states)
 

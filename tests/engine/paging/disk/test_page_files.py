@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors import safe_open
 
-from pie_mlx.engine.paging.disk import CacheDirectory
 from pie_mlx.engine.paging.disk.batch_file import Owner, Record, encoded, read_header
-from pie_mlx.engine.paging.disk.directory import FullError
+from pie_mlx.engine.paging.disk.directory import CacheDirectory, FullError
 from pie_mlx.engine.paging.disk.page_files import PageFiles
 from tests.full_disk import fill, names, small_disk
 
