@@ -65,6 +65,13 @@ def make_own(directory: Path) -> None:
         raise PermissionError(errno.EACCES, "others can write in it", str(directory))
 
 
+def require_private(directory: Path) -> None:
+    """Raises PermissionError unless a directory belongs to this user and is closed to others."""
+    found = directory.stat()
+    if stat.S_IMODE(found.st_mode) & (stat.S_IRWXG | stat.S_IRWXO) or found.st_uid != os.geteuid():
+        raise PermissionError(f"{directory} must belong to you and be closed to others (chmod 700)")
+
+
 def disk_hint(error: OSError, otherwise: str) -> str:
     """What to do about a file that cannot be written: make room if the disk is full, `otherwise` if it is not."""
     return "make room on that disk" if error.errno in (errno.ENOSPC, errno.EDQUOT) else otherwise

@@ -42,6 +42,7 @@ SECTIONS = {
     },
     "Models": {
         "model": Verb("pie_mlx.cli.model.command", "Find, fetch, convert and remove models."),
+        "cache": Verb("pie_mlx.cli.cache", "Show or clear the KV kept on disk."),
     },
     "Setup": {
         "config": Verb("pie_mlx.cli.config.command", "Show and change the configuration."),

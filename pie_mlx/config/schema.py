@@ -182,6 +182,17 @@ class EngineConfig(Section, frozen=True):
     spill_max_mb: Annotated[
         int, Meta(ge=0, description="MiB of spilled pages; 0: pages are computed again instead")
     ] = 4096
+    kv_disk: Annotated[
+        Literal["on", "off"],
+        Meta(description="on: KV of prompts is kept in $PIE_HOME/kv for later engines"),
+    ] = "off"
+    kv_disk_gb: Annotated[
+        int, Meta(gt=0, description="GiB of kept KV, of all models; the least recently used goes")
+    ] = 20
+    kv_disk_daily_gb: Annotated[
+        int, Meta(gt=0, description="GiB written per day; below half only what was used twice")
+    ] = 50
+    kv_disk_shared: Annotated[bool, Meta(description="users find the kept KV of each other")] = False
     snapshot_dir: (
         Annotated[str, Meta(description="directory of persisted snapshots; unset: $PIE_HOME/snapshots")] | None
     ) = None

@@ -17,6 +17,7 @@ from pie_mlx.engine.market.accounting import Accounting
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.page_report import PageReport
 from pie_mlx.engine.paging.archive import SnapshotArchive
+from pie_mlx.engine.paging.disk.disk_cache import DiskCache
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.scheduler.queue import SchedulerQueue
 from pie_mlx.engine.speculation.drafts import Drafts
@@ -43,6 +44,7 @@ class Services:
     adapters: AdapterRegistry
     drafts: Drafts
     archive: SnapshotArchive
+    disk: DiskCache | None
     page_report: PageReport
     emit: Callable[[Event], None]
     clock: Callable[[], float] = time.monotonic

@@ -4,6 +4,17 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
+class DiskCacheSettings:
+    """Where pages are kept, how many bytes at most, and how many are written on one day. `shared`: users find the pages
+    of each other."""
+
+    directory: str
+    max_bytes: int = 20 << 30
+    day_bytes: int = 50 << 30
+    shared: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class EngineSettings:
     """One model on one pool.
 
@@ -21,7 +32,8 @@ class EngineSettings:
     `admission_oversubscription` times the pool (Q11).
 
     Without `spill_directory`, or with `spill_max_bytes` 0, lost pages are computed again. `snapshot_directory` keeps
-    snapshots that outlive the engine, if `persist_snapshots` or a program says so.
+    snapshots that outlive the engine, if `persist_snapshots` or a program says so. Without a `disk_cache` no KV
+    outlives it.
     """
 
     model: str = "pie-tiny"
@@ -55,3 +67,4 @@ class EngineSettings:
     wires_memory: bool = False
     request_timeout_seconds: float = 120.0
     draft_model: str | None = None
+    disk_cache: DiskCacheSettings | None = None

@@ -20,6 +20,10 @@ from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.model.runner.warm_up import warm_up
 from pie_mlx.engine.page_report import PageReport
 from pie_mlx.engine.paging.archive import SnapshotArchive, signature_of
+from pie_mlx.engine.paging.disk.disk_cache import DiskCache
+from pie_mlx.engine.paging.disk.idle import save_when_idle
+from pie_mlx.engine.paging.disk.opening import open_disk_cache
+from pie_mlx.engine.paging.prefill_rate import PrefillRate
 from pie_mlx.engine.paging.spill import Spill, open_spill
 from pie_mlx.engine.policies import Limits, policy
 from pie_mlx.engine.pressure import MemoryKeeper, memory_reader
@@ -57,6 +61,10 @@ async def start_services(
     archive = _open_archive(settings, model.name, model.config, language.tokenizer)
     stopping.push_async_callback(archive.close)
     spill = await _open_spill(settings, model, emit)
+    disk = None
+    if settings.disk_cache is not None:
+        prefill = PrefillRate() if spill is None else spill.costs.prefill
+        disk = await open_disk_cache(settings.disk_cache, model, prefill, emit)
     store = PageStore(
         pages=model.pages,
         page_size=settings.page_size,
@@ -69,7 +77,7 @@ async def start_services(
     emit = page_report.emit
     accounting = _open_accounting(settings, store.pool.capacity, emit)
     emit(EngineStarted(model.name, settings.policy, store.pool.capacity, settings.page_size))
-    queue = _begin_to_tick(settings, store, runner, accounting, spill, emit, stopping)
+    queue = _begin_to_tick(settings, store, runner, accounting, spill, disk, emit, stopping)
     processes = Processes(accounting)
     stopping.callback(processes.close)
     return Services(
@@ -84,6 +92,7 @@ async def start_services(
         adapters=AdapterRegistry(runner, store, limit=settings.max_adapters, emit=emit),
         drafts=drafts,
         archive=archive,
+        disk=disk,
         page_report=page_report,
         emit=emit,
     )
@@ -95,6 +104,7 @@ def _begin_to_tick(
     runner: Runner,
     accounting: Accounting,
     spill: Spill | None,
+    disk: DiskCache | None,
     emit: Callable[[Event], None],
     stopping: AsyncExitStack,
 ) -> SchedulerQueue:
@@ -106,15 +116,24 @@ def _begin_to_tick(
         _limits(settings),
         emit,
         spill=spill,
+        disk=disk,
         runs_ahead=settings.runs_ahead,
         patience_seconds=settings.request_timeout_seconds,
     )
     stopping.push_async_callback(queue.stop)
+    if disk is not None:
+        saving = asyncio.create_task(save_when_idle(lambda: queue.ticks, queue.save_pages))
+        stopping.push_async_callback(_ended, saving)
     if settings.watches_memory:
         keeper = MemoryKeeper(memory_reader(), queue, runner, emit)
         keeper.start()
         stopping.push_async_callback(keeper.stop)
     return queue
+
+
+async def _ended(task: "asyncio.Task[None]") -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
 
 
 def _model_info(settings: EngineSettings, model: LoadedModel, chat: ChatRenderer) -> ModelInfo:

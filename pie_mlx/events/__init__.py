@@ -33,7 +33,17 @@ from pie_mlx.events.process import (
     ProcessReturned,
     told_message,
 )
-from pie_mlx.events.work import EngineStarted, MemoryChanged, PagesSpilled, PassCompleted, SpillChanged, TickCompleted
+from pie_mlx.events.work import (
+    DiskCacheChanged,
+    EngineStarted,
+    MemoryChanged,
+    PagesLoaded,
+    PagesSpilled,
+    PagesStored,
+    PassCompleted,
+    SpillChanged,
+    TickCompleted,
+)
 
 ProcessEvent = ProcessLaunched | ProcessOutput | ProcessMessage | ProcessFile | ProcessReturned | ProcessFailed
 
@@ -51,6 +61,9 @@ EngineEvent = (
     | PagesCounted
     | PagesSpilled
     | SpillChanged
+    | PagesStored
+    | PagesLoaded
+    | DiskCacheChanged
     | MemoryChanged
     | BidDeclared
     | AccountJoined
@@ -91,6 +104,7 @@ __all__ = [
     "ContextReleased",
     "ContextRestored",
     "ContextSuspended",
+    "DiskCacheChanged",
     "EngineEvent",
     "EngineStarted",
     "Event",
@@ -103,7 +117,9 @@ __all__ = [
     "MemoryChanged",
     "PageUsage",
     "PagesCounted",
+    "PagesLoaded",
     "PagesSpilled",
+    "PagesStored",
     "PassCompleted",
     "ProcessEvent",
     "ProcessFailed",

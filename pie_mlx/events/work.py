@@ -75,6 +75,28 @@ class SpillChanged(Event, frozen=True):
     text: str
 
 
+class PagesStored(Event, frozen=True):
+    """Pages were written to the disk cache, in a file of `size_bytes`."""
+
+    pages: int
+    size_bytes: int
+
+
+class PagesLoaded(Event, frozen=True):
+    """Pages of `size_bytes` were read from the disk cache in `seconds`."""
+
+    pages: int
+    size_bytes: int
+    seconds: float
+
+
+class DiskCacheChanged(Event, frozen=True):
+    """The disk cache works (`ready`), or writes nothing for a while (`failed`)."""
+
+    state: Literal["ready", "failed"]
+    text: str
+
+
 class MemoryChanged(Event, frozen=True):
     """The system's memory became short (`warning`, `critical`) or sufficient (`normal`), and the engine's measures.
 

@@ -4,12 +4,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pie_mlx.config import ModelConfig
-from pie_mlx.config.schema import McpConfig, RuntimeConfig
-from pie_mlx.engine.settings import EngineSettings
+from pie_mlx.config.schema import EngineConfig, McpConfig, RuntimeConfig
+from pie_mlx.engine.settings import DiskCacheSettings, EngineSettings
 from pie_mlx.runtime.children.launch_tree import LaunchLimits
 from pie_mlx.runtime.mcp.server import McpServer
 from pie_mlx.runtime.network.settings import NetworkSettings
 from pie_mlx.runtime.worker.settings import WorkerSettings
+
+KV_DIRECTORY = "kv"
+"""Where KV outlives engines, in their home."""
 
 
 def engine_settings(model: ModelConfig, home: Path) -> EngineSettings:
@@ -25,6 +28,7 @@ def engine_settings(model: ModelConfig, home: Path) -> EngineSettings:
         memory_headroom_bytes=model.engine.memory_headroom_mb << 20,
         spill_directory=model.engine.spill_dir or str(home / "spill"),
         spill_max_bytes=model.engine.spill_max_mb << 20,
+        disk_cache=_disk_cache(model.engine, home),
         snapshot_directory=model.engine.snapshot_dir or str(home / "snapshots"),
         persist_snapshots=model.engine.persist_snapshots,
         max_adapters=model.engine.max_adapters,
@@ -44,6 +48,14 @@ def engine_settings(model: ModelConfig, home: Path) -> EngineSettings:
         watches_memory=model.engine.watch_memory,
         wires_memory=model.engine.wire_memory,
         request_timeout_seconds=model.scheduler.request_timeout_secs,
+    )
+
+
+def _disk_cache(engine: EngineConfig, home: Path) -> DiskCacheSettings | None:
+    if engine.kv_disk == "off":
+        return None
+    return DiskCacheSettings(
+        str(home / KV_DIRECTORY), engine.kv_disk_gb << 30, engine.kv_disk_daily_gb << 30, engine.kv_disk_shared
     )
 
 

@@ -6,6 +6,7 @@ import pytest
 from pie_mlx.config import load_config
 from pie_mlx.engine.model.loading.load import load_model
 from pie_mlx.engine.model.loading.sources import find_model
+from pie_mlx.engine.settings import DiskCacheSettings
 from pie_mlx.errors import ModelNotFoundError
 from pie_mlx.runtime.configured import engine_settings
 from pie_mlx.server.configured import server_settings
@@ -40,6 +41,16 @@ def test_keys_of_a_model_are_settings_of_its_engine(loaded, tmp_path):
     assert settings.admission_oversubscription == 1.5  # Q11
     assert settings.buffer_cache_bytes == 3 << 20
     assert settings.draft_model == "org/a-small"
+
+
+def test_kv_is_kept_on_disk_only_where_that_is_asked_for(loaded, tmp_path):
+    assert engine_settings(loaded.config.model[0], tmp_path).disk_cache is None
+    (tmp_path / "config.toml").write_text(
+        TEXT.replace("[model.engine]", '[model.engine]\nkv_disk = "on"\nkv_disk_gb = 3')
+    )
+    model = load_config(environment={"PIE_HOME": str(tmp_path)}).config.model[0]
+    expected = DiskCacheSettings(str(tmp_path / "kv"), max_bytes=3 << 30, day_bytes=50 << 30, shared=False)
+    assert engine_settings(model, tmp_path).disk_cache == expected
 
 
 def test_a_stop_takes_as_long_as_configured(loaded):

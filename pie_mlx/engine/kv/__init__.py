@@ -6,9 +6,10 @@ from pie_mlx.engine.kv.contexts.holdings import Holdings, PageCount, SharedPages
 from pie_mlx.engine.kv.contexts.misses import PageMiss
 from pie_mlx.engine.kv.pages.kept_states import KeptStates
 from pie_mlx.engine.kv.pages.keys import PageHasher
-from pie_mlx.engine.kv.pages.segment import IntegrityError, KeptState
+from pie_mlx.engine.kv.pages.segment import IntegrityError, KeptState, PageRecord
 from pie_mlx.engine.kv.pages.values import (
     CommitResult,
+    Evicted,
     Fill,
     Fork,
     Mark,
@@ -29,6 +30,7 @@ from pie_mlx.engine.kv.store import PageStore
 __all__ = [
     "CommitResult",
     "Context",
+    "Evicted",
     "Fill",
     "Fork",
     "Holdings",
@@ -43,6 +45,7 @@ __all__ = [
     "PageHasher",
     "PageMiss",
     "PageRead",
+    "PageRecord",
     "PageStore",
     "PoolUsage",
     "Restore",

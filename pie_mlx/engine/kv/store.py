@@ -1,5 +1,6 @@
 """The page store: all page accounting of one model behind one object."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from pie_mlx.engine.kv.contexts.context import ContextTable
@@ -15,7 +16,8 @@ from pie_mlx.engine.kv.pages.image import Image, ImageKeeper
 from pie_mlx.engine.kv.pages.kept_states import KeptStates
 from pie_mlx.engine.kv.pages.keys import PageHasher
 from pie_mlx.engine.kv.pages.pool import PagePool
-from pie_mlx.engine.kv.pages.trie import PrefixTrie, chain_of
+from pie_mlx.engine.kv.pages.segment import PageRecord
+from pie_mlx.engine.kv.pages.trie import PrefixTrie, chain_of, path
 from pie_mlx.engine.kv.pages.values import (
     Fork,
     Opened,
@@ -134,6 +136,16 @@ class PageStore:
         return ids[max(0, len(ids) - count) :]
 
     # The pool.
+
+    def lasting_pages(self) -> Iterator[PageRecord]:
+        """The full pages in the pool that may outlive the engine, parents before their children: those of contexts,
+        then the latest used ones."""
+        leaves = [context.leaf for context in self.contexts]
+        for lru in (self.pool.snapshot_only, self.pool.kept, self.pool.cached):
+            leaves += reversed(lru.segments)
+        segments = dict.fromkeys(segment for leaf in leaves for segment in path(leaf))
+        for segment in segments:
+            yield from (record for record in segment.pages if record.key and record.stored_for is not None)
 
     @property
     def used_pages(self) -> int:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 import mlx.core as mx
@@ -27,7 +28,7 @@ class ModelCard:
     """What is known of a model besides its network.
 
     `identity` names model, weights and KV dtype (K1); `tokenizer` is transformers' object; `weight_bytes` is what the
-    weights take in memory.
+    weights take in memory. `files` hold the weights and their configuration.
     """
 
     name: str
@@ -38,6 +39,7 @@ class ModelCard:
     config: Mapping[str, Any]
     dtype: mx.Dtype
     weight_bytes: int
+    files: tuple[Path, ...] = ()
 
 
 class LoadedModel:

@@ -1,14 +1,23 @@
-"""Moves the contents of pages: copies within the pool, lost pages to the spill file, spilled pages back."""
+"""Moves the contents of pages: copies within the pool, lost pages to the spill file or the disk cache, and back."""
 
-from collections.abc import Callable, Iterable
+import asyncio
+import math
+import time
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from pie_mlx.engine.kv import KeptState, PageContent, PageCopy, PageRead, PageStore
+from pie_mlx.engine.kv import Evicted, KeptState, PageContent, PageCopy, PageRead, PageRecord, PageStore
 from pie_mlx.engine.model.runner.runner import Runner
+from pie_mlx.engine.paging.disk.disk_cache import DiskCache
+from pie_mlx.engine.paging.page_bytes import HostContent
 from pie_mlx.engine.paging.prefill_rate import PrefillRate
 from pie_mlx.engine.paging.spill import Spill
 from pie_mlx.engine.paging.state_io import StateIO
 from pie_mlx.events import Event, PagesSpilled
+
+BATCH_PAGES = 64
+STOP_SECONDS = 3.0
+"""How long a stop may write pages to the disk cache."""
 
 
 class PageLoad(NamedTuple):
@@ -25,8 +34,24 @@ class _Lost(NamedTuple):
     contents: tuple[PageContent, ...]
 
 
+class _Evicted(NamedTuple):
+    pages: tuple[Evicted, ...]
+
+
+class _Filling(NamedTuple):
+    pages: tuple[int, ...]
+    content: HostContent
+    is_wanted: Callable[[], bool]
+    done: "asyncio.Future[bool]"
+
+
 class _Discarded(NamedTuple):
     pages: tuple[int, ...]
+
+
+def _as_evicted(record: PageRecord) -> Evicted | None:
+    kept = record.checkpoint
+    return None if record.page is None else Evicted(record.page, record, None if kept is None else kept.state)
 
 
 class PageIO:
@@ -37,12 +62,22 @@ class PageIO:
     which pages would be computed again.
     """
 
-    def __init__(self, store: PageStore, runner: Runner, spill: Spill | None, emit: Callable[[Event], None]) -> None:
-        self._store, self._runner, self._spill, self._emit = store, runner, spill, emit
+    def __init__(
+        self,
+        store: PageStore,
+        runner: Runner,
+        spill: Spill | None,
+        emit: Callable[[Event], None],
+        disk: DiskCache | None = None,
+    ) -> None:
+        self._store, self._runner, self._spill, self._emit, self._disk = store, runner, spill, emit, disk
+        store.pool.notes_evicted = disk is not None
+        self._pool_kind = type(runner.model.pool)
         self._states = StateIO(store.pool.kept_states, runner, spill)
-        self._moves: list[PageCopy | _Lost | _Discarded | PageLoad] = []
+        self._moves: list[PageCopy | _Lost | _Evicted | _Discarded | _Filling | PageLoad] = []
         self.is_awaited = False
-        self.prefill = PrefillRate() if spill is None else spill.costs.prefill
+        rates = [spill.costs.prefill] if spill is not None else [] if disk is None else [disk.prefill]
+        self.prefill = rates[0] if rates else PrefillRate()
 
     def page_seconds(self, page_tokens: int) -> float:
         """What it takes to bring back a page whose content was lost, in the cheaper way; 0 while unknown."""
@@ -61,6 +96,14 @@ class PageIO:
         self._note_lost()
         self._moves.append(load)
         self.is_awaited = True
+
+    def fill(self, pages: Sequence[int], content: HostContent, is_wanted: Callable[[], bool]) -> "asyncio.Future[bool]":
+        """Queue content for pages that a context holds; whether it was wanted until then, and is there."""
+        self._note_lost()
+        done = asyncio.get_running_loop().create_future()
+        self._moves.append(_Filling(tuple(pages), content, is_wanted, done))
+        self.is_awaited = True
+        return done
 
     @property
     def returns_memory(self) -> bool:
@@ -93,22 +136,45 @@ class PageIO:
                 self._spill.release(self._states.pop_released())
         return tuple(copies)
 
-    async def _carry_out(self, move: _Lost | _Discarded | PageLoad) -> None:
+    async def _carry_out(self, move: _Lost | _Evicted | _Discarded | _Filling | PageLoad) -> None:
         match move:
             case _Lost():
                 await self._save(move)
+            case _Evicted(pages=evicted):
+                await self._store_pages(evicted)
+            case _Filling():
+                await self._fill(move)
             case _Discarded(pages=pages):
                 await self._runner.move_pages(lambda pool: pool.discard(pages))
             case PageLoad():
                 await self._load(move)
 
-    async def close(self) -> None:
+    async def save(self, seconds: float = math.inf) -> None:
+        """Write the pages in memory to the disk cache, as far as they are worth it, for so long."""
+        disk, until = self._disk, time.monotonic() + seconds
+        records = [] if disk is None else list(self._store.lasting_pages())
+        for start in range(0, len(records), BATCH_PAGES):
+            if disk is None or time.monotonic() >= until:
+                return
+            batch = [_as_evicted(record) for record in records[start : start + BATCH_PAGES]]
+            if chosen := disk.admitted(one for one in batch if one is not None):
+                await self._store_pages(chosen)
+                await disk.flush()
+
+    async def close(self, *, saves: bool = False) -> None:
+        """Give the files back; with `saves`, pages in memory are written to the disk cache before."""
         if self._spill is not None:
             await self._spill.close()
+        if self._disk is not None:
+            if saves:
+                await self.save(STOP_SECONDS)
+            await self._disk.close()
 
     def _note_lost(self) -> None:
         if self._spill is not None and (lost := self._store.pool.pop_lost()):
             self._moves.append(_Lost(lost))
+        if self._disk is not None and (evicted := self._disk.admitted(self._store.pool.pop_evicted())):
+            self._moves.append(_Evicted(tuple(evicted)))
 
     async def _copy_now(self, copies: list[PageCopy]) -> None:
         if copies:
@@ -131,6 +197,22 @@ class PageIO:
         for item, slot in zip(kept, slots, strict=True):
             self._store.images.mark_spilled(item, slot)
         self._emit(PagesSpilled(len(kept), spill.stored_pages))
+
+    async def _store_pages(self, pages: Sequence[Evicted]) -> None:
+        """Read pages whose content is still there, and have the disk cache write them.
+
+        None once another kind of pool has replaced the first: that computes a little differently.
+        """
+        if self._disk is not None and isinstance(self._runner.model.pool, self._pool_kind):
+            content = await self._runner.move_pages(lambda pool: pool.read_pages([one.page for one in pages]))
+            states = [None if one.state is None else await self._runner.call(one.state.to_host) for one in pages]
+            self._disk.put(pages, content, states)
+
+    async def _fill(self, filling: _Filling) -> None:
+        if wanted := not filling.done.done() and filling.is_wanted():
+            await self._runner.move_pages(lambda pool: pool.write_pages(filling.pages, filling.content))
+        if not filling.done.done():
+            filling.done.set_result(wanted)
 
     async def _load(self, load: PageLoad) -> None:
         spill = self._spill

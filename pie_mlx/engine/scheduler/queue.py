@@ -9,6 +9,8 @@ from pie_mlx.engine.kv import Mark, PageCopy, PageStore, WorkingToken
 from pie_mlx.engine.market.accounting import Accounting
 from pie_mlx.engine.model.runner.batch import LogitsRequest
 from pie_mlx.engine.model.runner.runner import Runner
+from pie_mlx.engine.paging.disk.disk_cache import DiskCache
+from pie_mlx.engine.paging.page_bytes import HostContent
 from pie_mlx.engine.paging.page_io import PageIO
 from pie_mlx.engine.paging.spill import Spill
 from pie_mlx.engine.policies import Limits, Policy, Reason
@@ -62,6 +64,7 @@ class SchedulerQueue:
         limits: Limits,
         emit: Callable[[Event], None],
         spill: Spill | None = None,
+        disk: DiskCache | None = None,
         *,
         runs_ahead: bool = True,
         patience_seconds: float = 120.0,
@@ -70,7 +73,7 @@ class SchedulerQueue:
         self._accounting = accounting
         self._runs_ahead, self._patience_seconds = runs_ahead, patience_seconds
         self._recurrent = runner.model.recurrent
-        self._page_io = page_io = PageIO(store, runner, spill, emit)
+        self._page_io = page_io = PageIO(store, runner, spill, emit, disk)
         self._reports = reports = TickReports(emit)
         self._restorer = restorer = Restorer(state, page_io, reports, runner.model.network)
         self._scheduler = Scheduler(
@@ -162,6 +165,17 @@ class SchedulerQueue:
         """Have pages copied before the next batch, in order. Call it right after the store made the copies."""
         self._page_io.copy(copies)
 
+    async def fill(self, context: LiveContext, pages: Sequence[int], content: HostContent) -> bool:
+        """Write content to pages of a context between two batches; False if the context has left the pool since."""
+        suspensions = context.suspensions
+        filled = self._page_io.fill(pages, content, lambda: not context.released and context.suspensions == suspensions)
+        self.wake()
+        return await filled and context.suspensions == suspensions
+
+    async def save_pages(self) -> None:
+        """Write the pages in memory to the disk cache."""
+        await self._page_io.save()
+
     def rollback(self, context: LiveContext, before: Mark) -> None:
         """Undo what a pass that ended without success did to its context (E3, E6)."""
         self._restorer.drop(context)
@@ -250,10 +264,11 @@ class SchedulerQueue:
         return waiting.in_order()
 
     async def stop(self) -> None:
-        """End the loop after the batch that is running, and give the spill file back."""
+        """End the loop after the batch that is running, and give the spill file back. What the disk cache may keep is
+        written."""
         self._tick_loop.cancel()
         await asyncio.gather(self._tick_loop, return_exceptions=True)
-        await self._page_io.close()
+        await self._page_io.close(saves=self._broken is None)
 
     def _break(self, error: BaseException) -> None:
         """The loop ended by a fault of the engine: all calls that wait fail, and so do later ones."""

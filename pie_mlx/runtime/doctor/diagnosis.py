@@ -1,7 +1,7 @@
 """Judges the facts about a machine: one line per fact, with a hint."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from pie_mlx.supported import Machine, Obstacle, platform_obstacle, python_obstacle
@@ -61,6 +61,18 @@ class SpillFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class DiskCacheFacts:
+    """The directory of the disk cache, the bytes in it, those it may have, and those written in all; and the bytes of
+    its disk that are free, and that may be used."""
+
+    directory: str
+    kept_bytes: int
+    wanted_bytes: int
+    written_bytes: int
+    usable_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class BackendFacts:
     """The value of PIE_METAL, and the backend it selects: metal, emulate or off."""
 
@@ -112,7 +124,7 @@ class RecordFacts:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """All facts. `models` and `spills` are keyed by the configured model's name."""
+    """All facts. `models`, `spills` and `disk_caches` are keyed by the configured model's name."""
 
     platform: Machine
     mlx: MlxFacts | FactFailure
@@ -129,6 +141,10 @@ class Facts:
     network: NetworkFacts | FactFailure | None = None
     """None: programs have no network."""
     programs: ProgramFacts | FactFailure = ProgramFacts()
+    disk_caches: Mapping[str, DiskCacheFacts | FactFailure | None] = field(
+        default_factory=dict[str, DiskCacheFacts | FactFailure | None]
+    )
+    """None: off."""
 
 
 def diagnose(facts: Facts) -> list[Diagnosis]:
@@ -142,6 +158,7 @@ def diagnose(facts: Facts) -> list[Diagnosis]:
         tiny_line(facts.tiny),
         *(memory_line(name, model) for name, model in facts.models.items()),
         *(spill_line(name, spill) for name, spill in facts.spills.items()),
+        *(disk_cache_line(name, cache) for name, cache in facts.disk_caches.items()),
         grammar_line(facts.grammars),
         *program_lines(facts.programs),
         sandbox_line(facts.sandbox),
@@ -221,6 +238,21 @@ def spill_line(name: str, spill: SpillFacts | FactFailure) -> Diagnosis:
     found = f"{spill.directory}: {_size(spill.free_bytes)} free, up to {_size(spill.wanted_bytes)} wanted"
     if spill.free_bytes < spill.wanted_bytes:
         return Diagnosis(check, "warning", found, "free disk space, or lower spill_max_mb")
+    return Diagnosis(check, "ok", found)
+
+
+def disk_cache_line(name: str, cache: DiskCacheFacts | FactFailure | None) -> Diagnosis:
+    check = f"kv on disk {name}"
+    if isinstance(cache, FactFailure):
+        return Diagnosis(check, "warning", cache.message, cache.hint)
+    if cache is None:
+        hint = 'set kv_disk = "on" in [model.engine] to keep KV for the next engine'
+        return Diagnosis(check, "ok", "off: after a restart prompts are computed again", hint)
+    kept, wanted = _size(cache.kept_bytes), _size(cache.wanted_bytes)
+    found = f"{cache.directory}: {kept} of up to {wanted}, {_size(cache.written_bytes)} written so far"
+    if cache.usable_bytes < cache.wanted_bytes - cache.kept_bytes:
+        left = f"{found}; the disk has room for {_size(max(0, cache.usable_bytes))} more"
+        return Diagnosis(check, "warning", left, "free disk space, or lower kv_disk_gb")
     return Diagnosis(check, "ok", found)
 
 

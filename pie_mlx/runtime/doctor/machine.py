@@ -16,6 +16,7 @@ from pie_mlx.runtime.configured import engine_settings
 from pie_mlx.runtime.doctor.diagnosis import (
     WITHOUT_MLX,
     BackendFacts,
+    DiskCacheFacts,
     FactFailure,
     Facts,
     MlxFacts,
@@ -45,6 +46,7 @@ def machine_facts(config_file: Path | None, environment: Mapping[str, str]) -> F
         tiny=with_mlx(_tiny),
         grammars=attempt(_grammars),
         spills={name: attempt(lambda one=one: spill_facts(one)) for name, one in settings.items()},
+        disk_caches={name: attempt(lambda one=one: disk_cache_facts(one)) for name, one in settings.items()},
         backend=with_mlx(lambda: _backend(environment)),
         sandbox=attempt(lambda: _sandbox(config_file, environment)),
         network=attempt(lambda: _network(config_file, environment)),
@@ -71,13 +73,32 @@ def _given_up(look: Callable[[], Any]) -> FactFailure:
 def spill_facts(settings: EngineSettings) -> SpillFacts:
     """Facts about the spill directory, or its nearest existing parent. Raises OSError."""
     directory = Path(settings.spill_directory or "")
-    existing = next(path for path in (directory, *directory.resolve().parents) if path.exists())
+    existing = _existing(directory)
     return SpillFacts(
         str(directory),
         settings.spill_max_bytes,
         shutil.disk_usage(existing).free,
         existing.is_dir() and os.access(existing, os.W_OK | os.X_OK),
     )
+
+
+def disk_cache_facts(settings: EngineSettings) -> DiskCacheFacts | None:
+    """Facts about the disk cache; None without one. Raises OSError."""
+    from pie_mlx.engine.paging.disk.directory import LEAST_FREE, CacheDirectory
+
+    if settings.disk_cache is None:
+        return None
+    wanted = settings.disk_cache.max_bytes
+    directory = CacheDirectory(Path(settings.disk_cache.directory), max_bytes=wanted, day_bytes=0)
+    disk = shutil.disk_usage(_existing(directory.root))
+    kept = sum(file.size_bytes for file in directory.files())
+    written, usable = directory.writes().written_bytes, int(disk.free - LEAST_FREE * disk.total)
+    return DiskCacheFacts(str(directory.root), kept, wanted, written, usable)
+
+
+def _existing(directory: Path) -> Path:
+    """The directory or its nearest parent that is there."""
+    return next(path for path in (directory, *directory.resolve().parents) if path.exists())
 
 
 def record_facts(path: Path) -> RecordFacts | None:

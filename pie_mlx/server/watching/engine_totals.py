@@ -9,7 +9,9 @@ from pie_mlx.events import (
     Event,
     MarketSettled,
     PagesCounted,
+    PagesLoaded,
     PagesSpilled,
+    PagesStored,
     PageUsage,
     PassCompleted,
     ProcessFailed,
@@ -43,6 +45,9 @@ class EngineTotals:
     treasury: float = 0.0
     spilled_pages: int = 0
     spill: str = ""
+    stored_pages: int = 0
+    stored_bytes: int = 0
+    loaded_pages: int = 0
     launched: int = 0
     returned: int = 0
     refused: int = 0
@@ -85,6 +90,11 @@ class EngineTotals:
                 self.spilled_pages = stored
             case SpillChanged(state=spill):
                 self.spill = spill
+            case PagesStored(pages=pages, size_bytes=size):
+                self.stored_pages += pages
+                self.stored_bytes += size
+            case PagesLoaded(pages=pages):
+                self.loaded_pages += pages
             case _:
                 pass
 

@@ -7,13 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from pie_mlx.engine.settings import EngineSettings
+from pie_mlx.engine.settings import DiskCacheSettings, EngineSettings
 from pie_mlx.errors import ConfigError
 from pie_mlx.metal.record import KernelRecord, read_record, record_key, write_record
 from pie_mlx.runtime.doctor import diagnosis, machine
 from pie_mlx.runtime.doctor.diagnosis import (
     BackendFacts,
     Diagnosis,
+    DiskCacheFacts,
     FactFailure,
     Facts,
     MlxFacts,
@@ -206,6 +207,31 @@ def test_a_record_is_read_as_it_was_written(tmp_path):
     assert machine.record_facts(path) == RecordFacts(str(path), "0.1", [], False, "mlx 0.1, Apple M1")
     path.write_text("[")
     assert machine.record_facts(path) == RecordFacts(str(path), "", [])
+
+
+CACHE = DiskCacheFacts("/kv", 1 << 30, 4 << 30, 9 << 30, 8 << 30)
+
+
+@pytest.mark.parametrize(
+    ("cache", "status", "words"),
+    [
+        (None, "ok", "off"),
+        (CACHE, "ok", "/kv: 1.00 GiB of up to 4.00 GiB, 9.00 GiB written so far"),
+        (replace(CACHE, usable_bytes=2 << 30), "warning", "room for 2.00 GiB more"),
+    ],
+)
+def test_the_disk_cache_is_told_with_what_was_written(cache, status, words):
+    line = diagnosis.disk_cache_line("pie-tiny", cache)
+    assert line.status == status
+    assert words in line.message
+
+
+def test_a_disk_cache_need_not_exist_yet(tmp_path):
+    facts = machine.disk_cache_facts(
+        EngineSettings(disk_cache=DiskCacheSettings(str(tmp_path / "a" / "b"), max_bytes=5))
+    )
+    assert (facts.kept_bytes, facts.wanted_bytes, facts.written_bytes) == (0, 5, 0)
+    assert machine.disk_cache_facts(EngineSettings()) is None
 
 
 def test_a_spill_directory_need_not_exist_yet(tmp_path):

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from pie_mlx.engine.paging.spill import HostContent, Spill, SpillCosts, SpillFile
+from pie_mlx.engine.paging.page_bytes import HostContent
+from pie_mlx.engine.paging.spill import Spill, SpillCosts, SpillFile
 from pie_mlx.engine.scheduler.forward_task import ForwardTask
 from pie_mlx.engine.scheduler.restoring import Restorer
 from pie_mlx.engine.services import Services

@@ -7,6 +7,8 @@ from pie_mlx.events import (
     AccountMovement,
     ContextCreated,
     MarketSettled,
+    PagesLoaded,
+    PagesStored,
     PassCompleted,
     ProcessLaunched,
     ProcessMessage,
@@ -55,6 +57,13 @@ def test_a_user_sees_own_processes_and_totals_an_admin_all():
 
 def test_the_last_event_of_a_process_is_still_its_owner_s():
     assert seen(filled(LAUNCHED, ProcessReturned("p", "")), ADA) == [(1, "process_launched"), (2, "process_returned")]
+
+
+def test_pages_on_disk_are_counted():
+    totals = EngineTotals()
+    for event in (PagesStored(3, 1000), PagesStored(1, 500), PagesLoaded(4, 2000, 0.1), PagesLoaded(2, 1000, 0.1)):
+        totals.observe(event)
+    assert (totals.stored_pages, totals.stored_bytes, totals.loaded_pages) == (4, 1500, 6)
 
 
 def test_a_settlement_shows_own_accounts_only():

@@ -1,6 +1,6 @@
 """The pages of a pass: attached from the prefix cache, reserved, and as they were after an error."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -8,8 +8,9 @@ from msgspec.structs import replace
 
 from pie_mlx import calls
 from pie_mlx.engine.handlers.forward.checkpointing import attach_pages, is_shared_soon
+from pie_mlx.engine.handlers.forward.disk_pages import pages_on_disk, read_pages
 from pie_mlx.engine.handlers.forward.forward_request import ForwardRequest
-from pie_mlx.engine.kv import PageMiss, PageStore
+from pie_mlx.engine.kv import PageMiss, PageRecord, PageStore, WorkingToken
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
 
@@ -27,10 +28,11 @@ def check_room(services: Services, context: LiveContext, call: calls.Forward) ->
 
 
 class PrefixMatch(NamedTuple):
-    """How many inputs attached pages cover, how many after them are computed though their pages are cached, the key of
-    the first page to compute (K5), and why a prompt's was not cached."""
+    """How many inputs attached pages cover, how many of these were loaded from disk, how many after them are computed
+    though their pages are cached, the key of the first page to compute (K5), and why a prompt's was not cached."""
 
     attached: int = 0
+    loaded: int = 0
     replayed: int = 0
     key: bytes | None = None
     miss: PageMiss | None = None
@@ -39,13 +41,13 @@ class PrefixMatch(NamedTuple):
 async def match_prefix(
     services: Services, context: LiveContext, call: calls.Forward, request: ForwardRequest
 ) -> PrefixMatch:
-    """Attach cached pages, also those that another pass computes now (K5, K6)."""
+    """Attach cached pages, also those that another pass computes now, and those on disk (K5, K6)."""
     limit = request.plain
     if call.slots:
         limit = min(limit, request.own_start + min([slot.index for slot in call.slots]))
     if not limit or not call.reserve:
         return PrefixMatch()
-    store, attached = services.store, 0
+    store, attached, loaded = services.store, 0, 0
 
     def runs(other: int) -> bool:
         return other in store.contexts and store.contexts[other].usable
@@ -57,14 +59,18 @@ async def match_prefix(
         wanted = request.inputs[attached:limit]
         key = store.working.next_key(context.id, wanted) if is_shared_soon(services, wanted) else None
         if not await services.inflight_prefixes.wait(key, wanted, runs):
-            miss = store.misses.find(context.id, wanted) if len(wanted) >= store.page_size else None
-            return PrefixMatch(attached, found.replayed, key, miss)
+            stored = await pages_on_disk(services, context, request.inputs[attached : request.plain], limit - attached)
+            from_disk = await _load(services, context, stored, key, wanted) if stored else 0
+            attached, loaded = attached + from_disk, loaded + from_disk
+            if not from_disk and runs(context.id):
+                miss = store.misses.find(context.id, wanted) if len(wanted) >= store.page_size else None
+                return PrefixMatch(attached, loaded, found.replayed, key, miss)
         await services.queue.restore(context, computes=True)
 
 
 def told_reuse(services: Services, context: LiveContext, computed: int, match: PrefixMatch) -> calls.Reuse:
     """How the inputs of a pass that computed so many, or attached some, came to have KV."""
-    reuse = calls.Reuse(match.attached, replayed=match.replayed, computed=computed - match.replayed)
+    reuse = calls.Reuse(match.attached - match.loaded, match.loaded, match.replayed, computed - match.replayed)
     miss = match.miss
     if miss is None:
         return reuse
@@ -75,6 +81,23 @@ def told_reuse(services: Services, context: LiveContext, computed: int, match: P
         is_known = evicted.beneficiary.user in ("", context.user)
         told = replace(told, evicted_at=evicted.seconds, evicted_for=evicted.beneficiary.program if is_known else "")
     return replace(reuse, miss=told)
+
+
+async def _load(
+    services: Services,
+    context: LiveContext,
+    pages: Sequence[PageRecord],
+    key: bytes | None,
+    inputs: Sequence[WorkingToken],
+) -> int:
+    """Load pages that are on disk, the first of them with the `key`; how many of `inputs` they cover. Others that want
+    them wait meanwhile."""
+    store, before = services.store, services.store.sequence_length(context.id)
+    tokens = store.working.tokens_to_fill(context.id, len(pages))
+    with services.inflight_prefixes.computing(key, context.id, inputs[:tokens]):
+        await reserve_pages(services, context, tokens)
+        await read_pages(services, context, pages)
+    return store.sequence_length(context.id) - before
 
 
 def room_on_page(store: PageStore, context: int, inputs: int) -> int:

@@ -1,6 +1,6 @@
 """Working pages: reserve, fill, truncate, commit, and match cached prefixes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from operator import itemgetter, ne
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from pie_mlx.engine.kv.pages.pool import never_fits
 from pie_mlx.engine.kv.pages.segment import PageRecord, resident_page
 from pie_mlx.engine.kv.pages.trie import Place, PrefixTrie, last_key, page_at
 from pie_mlx.engine.kv.pages.values import NOTHING_COMMITTED, CommitResult, Rows
-from pie_mlx.engine.kv.pages.working_token import WorkingToken, pack
+from pie_mlx.engine.kv.pages.working_token import WorkingToken, are_plain, pack
 from pie_mlx.errors import InvalidArgumentError, KvCapacityError, PageBoundsError, PageCommitError
 
 _POSITION = itemgetter(1)
@@ -157,6 +157,8 @@ class WorkingPages:
         table, first = context.block_table, context.committed
         self._pool.free(table[first : first + held])
         table[first : first + held] = map(resident_page, cached.records)
+        for record in cached.records:
+            record.reused = True
         context.leaf = self._trie.move(context.leaf, cached.place)
         context.committed += count
         context.highest_position = cached.highest_position
@@ -169,6 +171,28 @@ class WorkingPages:
         context = self._contexts.usable(number)
         allowed = len(context.working) + min(limit, len(tokens))
         return self._follow(context, tokens, allowed // self._page_size).records
+
+    def following(self, number: int, tokens: Sequence[WorkingToken], limit: int) -> Iterator[PageRecord]:
+        """The full pages that the first `limit` of `tokens` make after the committed ones, without content, as far as
+        they may come from another engine."""
+        context = self._contexts.usable(number)
+        if not _outlives(context):
+            return
+        size, lowest, key = self._page_size, context.highest_position, last_key(context.leaf)
+        for first in range(0, (len(context.working) + limit) // size * size, size):
+            page = page_tokens(context.working, tokens, first, size)
+            if not are_plain(page) or min(map(_POSITION, page)) <= lowest:
+                return
+            key = self._hasher.key(key, page)
+            yield PageRecord(key, pack(page), size, None, context.owner.user)
+
+    def attach_read(self, number: int, records: list[PageRecord]) -> None:
+        """Commits leading working pages, to which the content of `records` was read. They hold the working tokens."""
+        context = self._contexts.usable(number)
+        self.adopt(context, records)
+        _drop_leading_tokens(context, len(records) * self._page_size)
+        positions = [max(map(_POSITION, record.tokens)) for record in records]
+        context.highest_position = max(context.highest_position, *positions)
 
     def tokens_to_fill(self, number: int, pages: int) -> int:
         """Tokens missing until `pages` pages after the committed ones are full. Negative if there are more."""
@@ -217,10 +241,12 @@ class WorkingPages:
         before = context.block_table[first : first + pages]
         place, key = _end(context), last_key(context.leaf)
         records: list[PageRecord] = []
+        outlives = _outlives(context)
         for start in range(0, pages * size, size):  # first all keys, then the pages: hashing may raise
             tokens = context.working[start : start + size]
             key = self._hasher.key(key, tokens)
-            records.append(PageRecord(key, pack(tokens), size, None))
+            outlives = outlives and are_plain(tokens)
+            records.append(PageRecord(key, pack(tokens), size, None, context.owner.user if outlives else None))
         for record in records:
             place = self._publish(context, place, record)
         self._move_to(context, place)
@@ -246,7 +272,7 @@ class WorkingPages:
             return equal
         self._move_to(context, place)
         if record.page is not None:
-            record = PageRecord(record.key, record.packed, record.rows, None)
+            record = PageRecord(record.key, record.packed, record.rows, None, record.stored_for)
         record.page, record.user = own, context.owner.user
         context.leaf = self._trie.extend(context.leaf, record)
         return _end(context)
@@ -281,6 +307,11 @@ class WorkingPages:
 
 def _end(context: Context) -> Place:
     return Place(context.leaf, len(context.leaf.pages))
+
+
+def _outlives(context: Context) -> bool:
+    """Whether the last committed page, and with it all before, may outlive the engine."""
+    return not context.leaf.pages or context.leaf.pages[-1].stored_for is not None
 
 
 def _drop_leading_tokens(context: Context, tokens: int) -> None:

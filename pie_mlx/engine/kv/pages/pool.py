@@ -15,7 +15,7 @@ from pie_mlx.engine.kv.pages.segment import (
     Segment,
     resident_page,
 )
-from pie_mlx.engine.kv.pages.values import PageContent
+from pie_mlx.engine.kv.pages.values import Evicted, PageContent
 from pie_mlx.errors import OutOfPagesError
 
 
@@ -46,7 +46,7 @@ class PagePool:
     A free page may be promised to a context, which gets it at its next request unless another context needs it first.
     Pages of one context are neighbours where possible, so that attention reads them in place. `displaced` are the
     contexts whose promise was broken, `states` those of recurrent layers that are kept after some pages, `evictions`
-    those of late.
+    those of late. Once it `notes_evicted`, it notes full pages that were reclaimed and may outlive the engine.
     """
 
     def __init__(
@@ -64,6 +64,8 @@ class PagePool:
         self.snapshot_only = LruSegments()
         self.lost: deque[PageContent] = deque(maxlen=capacity)
         self.evictions = Evictions()
+        self.notes_evicted = False
+        self._evicted: deque[Evicted] = deque(maxlen=capacity)
 
     def available(self) -> int:
         """Pages available without suspending a context (K8): free, cached, or held by snapshots only."""
@@ -128,6 +130,14 @@ class PagePool:
         lost = tuple(self.lost)
         self.lost.clear()
         return lost
+
+    def pop_evicted(self) -> list[Evicted]:
+        """Full pages reclaimed since the last call, parents before their children. Their content stays as long as that
+        of `pop_lost`."""
+        evicted = list(self._evicted)
+        self._evicted.clear()
+        evicted.reverse()
+        return evicted
 
     def reclaim_cached(self) -> list[int]:
         """Reclaims all cached pages and forgets their content."""
@@ -219,6 +229,9 @@ class PagePool:
     def _part(self, record: PageRecord, others: int) -> int:
         """Separates a record from its page, and reports content as lost if more than `others` images need it."""
         page = resident_page(record)
+        if self.notes_evicted and record.stored_for is not None and record.key:
+            kept = record.checkpoint
+            self._evicted.append(Evicted(page, record, None if kept is None else kept.state))
         record.page = None
         if not record.wanted:
             self.kept_states.detach(record)

@@ -45,12 +45,13 @@ class PageRecord:
     `packed` are its tokens (see `working_token.pack`), `rows` their number. `page` is the physical page, None once
     reclaimed. `spill` is the key in the spill file, None if not spilled. `wanted` counts the images (off-pool contexts
     and snapshots) that need the content. `checkpoint` is the state of recurrent layers after its last token, if kept.
-    `user` had it computed first.
+    It may outlive the engine for the user it is `stored_for`; None if it must not. `reused` once another context went
+    on after it. `user` had it computed first.
     """
 
-    __slots__ = ("checkpoint", "key", "packed", "page", "rows", "spill", "user", "wanted")
+    __slots__ = ("checkpoint", "key", "packed", "page", "reused", "rows", "spill", "stored_for", "user", "wanted")
 
-    def __init__(self, key: bytes, packed: bytes, rows: int, page: int | None) -> None:
+    def __init__(self, key: bytes, packed: bytes, rows: int, page: int | None, stored_for: str | None = None) -> None:
         self.key = key
         self.packed = packed
         self.rows = rows
@@ -59,6 +60,8 @@ class PageRecord:
         self.spill: Any = None
         self.wanted = 0
         self.checkpoint: KeptState | None = None
+        self.stored_for = stored_for
+        self.reused = False
 
     @property
     def tokens(self) -> list[WorkingToken]:

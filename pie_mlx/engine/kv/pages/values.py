@@ -45,6 +45,14 @@ class PageContent:
     record: PageRecord
 
 
+class Evicted(NamedTuple):
+    """A full page that was reclaimed, and the state of recurrent layers after it, if it was kept."""
+
+    page: int
+    record: PageRecord
+    state: Any
+
+
 @dataclass(frozen=True, slots=True)
 class Fill:
     """Tokens to run through the model again, at slots `start`, `start + 1`, ... of their context."""

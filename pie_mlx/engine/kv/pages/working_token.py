@@ -23,6 +23,8 @@ class WorkingToken(NamedTuple):
     zo_seed: int = 0
 
 
+_PLAIN = (None, 0, 0, 0)
+
 _encoder = msgpack.Encoder()
 _decoder = msgpack.Decoder(list[WorkingToken])
 
@@ -39,6 +41,11 @@ def pack(tokens: Sequence[WorkingToken]) -> bytes:
 def unpack(packed: bytes) -> list[WorkingToken]:
     """Reverses `pack`."""
     return _decoder.decode(packed)
+
+
+def are_plain(tokens: Sequence[WorkingToken]) -> bool:
+    """Whether no mask, adapter or noise has a part in the KV of the tokens: it is the same in every engine."""
+    return all(token[2:] == _PLAIN for token in tokens)
 
 
 def check_tokens(tokens: Sequence[int], vocabulary_size: int) -> None:

@@ -64,6 +64,7 @@ def load_model(
         config=config,
         dtype=activations,
         weight_bytes=weight_bytes(model),
+        files=(directory / "config.json", *files),
     )
     report(f"{name}: {card.weight_bytes / (1 << 20):,.0f} MiB of weights, {network.tier}")
     return LoadedModel(card, network)

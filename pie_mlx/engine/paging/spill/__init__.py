@@ -2,12 +2,11 @@
 
 from pie_mlx.engine.paging.spill.costs import SpillCosts
 from pie_mlx.engine.paging.spill.disk import Disk, open_disk
-from pie_mlx.engine.paging.spill.file import HostContent, LoadedPages, SpillFile
+from pie_mlx.engine.paging.spill.file import LoadedPages, SpillFile
 from pie_mlx.engine.paging.spill.spill import Spill, SpillNotice, open_spill
 
 __all__ = [
     "Disk",
-    "HostContent",
     "LoadedPages",
     "Spill",
     "SpillCosts",

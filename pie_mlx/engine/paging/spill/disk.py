@@ -2,14 +2,13 @@
 
 import fcntl
 import os
-import stat
 import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 from uuid import uuid4
 
-from pie_mlx.files import make_private
+from pie_mlx.files import make_private, require_private
 
 FILE_PREFIX, FILE_SUFFIX = "pie-", ".spill"
 FILE_MODE = 0o600
@@ -71,7 +70,7 @@ def open_disk(directory: str) -> FileDisk:
     """
     place = Path(directory)
     make_private(place)
-    _check_private(place)
+    require_private(place)
     for leftover in place.glob(f"{FILE_PREFIX}*{FILE_SUFFIX}"):
         leftover.unlink(missing_ok=True)
     path = place / f"{FILE_PREFIX}{uuid4().hex}{FILE_SUFFIX}"
@@ -80,12 +79,6 @@ def open_disk(directory: str) -> FileDisk:
         path.unlink()
     _bypass_cache(descriptor)
     return FileDisk(descriptor)
-
-
-def _check_private(place: Path) -> None:
-    found = place.stat()
-    if stat.S_IMODE(found.st_mode) & 0o077 or found.st_uid != os.geteuid():
-        raise PermissionError(f"{place} must belong to you and be closed to others (chmod 700)")
 
 
 def _bypass_cache(descriptor: int) -> None:

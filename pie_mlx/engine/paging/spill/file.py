@@ -2,16 +2,10 @@
 
 import zlib
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
+from pie_mlx.engine.paging.page_bytes import HostContent, PageLayout
 from pie_mlx.engine.paging.spill.disk import Disk
-from pie_mlx.metal.page_pool.pool import HostPages
-
-HostContent = Sequence[tuple[HostPages, HostPages]]
-"""K and V of some pages per layer, as `KvPool.read_pages` gives them: [pages, page_size, kv_heads, head_dim]."""
 
 
 class LoadedPages(NamedTuple):
@@ -21,33 +15,21 @@ class LoadedPages(NamedTuple):
     damaged: frozenset[int]
 
 
-class _Part(NamedTuple):
-    """K or V of one layer within a page."""
-
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-
-    @property
-    def bytes(self) -> int:
-        return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
-
-
 class SpillFile:
     """Writes and reads pages by slot number. Blocks: it belongs to one thread of its own."""
 
     def __init__(self, disk: Disk) -> None:
         self._disk = disk
-        self._parts: tuple[_Part, ...] = ()
+        self._layout = PageLayout(())
         self._checksums: dict[int, int] = {}
 
     def write(self, slots: Sequence[int], content: HostContent) -> None:
         """Store page i of `content` in `slots[i]`. Raises OSError; slots it did not reach are damaged."""
-        arrays = [array for pair in content for array in pair]
-        self._parts = tuple(_Part(array.shape[1:], array.dtype) for array in arrays)
+        self._layout = PageLayout.of_content(content)
         for slot in slots:
             self._checksums.pop(slot, None)
         for place, slot in enumerate(slots):
-            page = b"".join(array[place].tobytes() for array in arrays)
+            page = self._layout.pack(content, place)
             self._disk.write_at(page, slot * len(page))
             self._checksums[slot] = zlib.crc32(page)
 
@@ -57,7 +39,7 @@ class SpillFile:
         damaged = frozenset(slot for slot, page in zip(slots, pages, strict=True) if page is None)
         if damaged:
             return LoadedPages(None, damaged)
-        return LoadedPages(self._unpack([page for page in pages if page is not None]), damaged)
+        return LoadedPages(self._layout.unpack([page for page in pages if page is not None]), damaged)
 
     def write_record(self, slots: Sequence[int], record: bytes, size: int) -> None:
         """Store the bytes of `record` in `slots` of `size` bytes. Raises OSError."""
@@ -76,20 +58,9 @@ class SpillFile:
         self._disk.close()
 
     def _read_page(self, slot: int) -> bytes | None:
-        size = sum(part.bytes for part in self._parts)
+        size = self._layout.bytes
         try:
             page = self._disk.read_at(size, slot * size)
         except OSError:
             return None
         return page if self._checksums.get(slot) == zlib.crc32(page) else None
-
-    def _unpack(self, pages: list[bytes]) -> HostContent:
-        size = sum(part.bytes for part in self._parts)
-        rows = np.frombuffer(b"".join(pages), np.uint8).reshape(len(pages), size)
-        arrays: list[npt.NDArray[Any]] = []
-        start = 0
-        for part in self._parts:
-            column = np.ascontiguousarray(rows[:, start : start + part.bytes])
-            arrays.append(column.view(part.dtype).reshape(len(pages), *part.shape))
-            start += part.bytes
-        return list(zip(arrays[::2], arrays[1::2], strict=True))

@@ -6,13 +6,16 @@ from pie_mlx.events import (
     AccountLeft,
     ContextRestored,
     ContextSuspended,
+    DiskCacheChanged,
     EngineStarted,
     Event,
     McpCalled,
     McpServerStarted,
     McpServerStopped,
     MemoryChanged,
+    PagesLoaded,
     PagesSpilled,
+    PagesStored,
     ProcessFailed,
     ProcessFile,
     ProcessLaunched,
@@ -70,6 +73,12 @@ def _engine_entry(event: Event) -> LogEntry | None:
             return LogEntry("debug", f"wrote {pages} pages to the spill file, which holds {stored}")
         case SpillChanged(state=state, text=text):
             return LogEntry("info" if state == "ready" else "error", f"spill file {state}: {text}")
+        case PagesStored(pages=pages):
+            return LogEntry("debug", f"wrote {pages} pages to the disk cache")
+        case PagesLoaded(pages=pages, seconds=seconds):
+            return LogEntry("debug", f"read {pages} pages from the disk cache in {seconds * 1e3:.0f} ms")
+        case DiskCacheChanged(state=state, text=text):
+            return LogEntry("info" if state == "ready" else "error", f"disk cache {state}: {text}")
         case MemoryChanged(level=level, text=text):
             return LogEntry("info" if level == "normal" else "warning", f"memory {level}: {text}")
         case McpServerStarted(server=server, start=start):

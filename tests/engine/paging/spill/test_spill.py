@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pie_mlx.engine.paging.page_bytes import HostContent
 from pie_mlx.engine.paging.prefill_rate import PrefillRate
-from pie_mlx.engine.paging.spill import HostContent, Spill, SpillCosts, SpillFile, SpillNotice, open_disk, open_spill
+from pie_mlx.engine.paging.spill import Spill, SpillCosts, SpillFile, SpillNotice, open_disk, open_spill
 from pie_mlx.engine.paging.spill.costs import measure_costs
 from pie_mlx.engine.paging.spill.disk import FileDisk
 from pie_mlx.events import ContextRestored, PagesSpilled, SpillChanged

@@ -1,0 +1,84 @@
+"""Prompts whose pages are on disk: loaded part by part, so that the first page waits for no other."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+
+from pie_mlx.engine.kv import PageRecord, WorkingToken
+from pie_mlx.engine.model.networks.states import RecurrentState
+from pie_mlx.engine.paging.disk.disk_cache import DiskCache, Loaded
+from pie_mlx.engine.scheduler.live_context import LiveContext
+from pie_mlx.engine.services import Services
+
+PART_PAGES = 16
+"""Pages that are written to the pool at once."""
+
+
+async def pages_on_disk(
+    services: Services, context: LiveContext, inputs: Sequence[WorkingToken], limit: int
+) -> list[PageRecord]:
+    """The pages that continue a context with the first `limit` of `inputs` and are on disk, if it is faster to load
+    than to compute them. The context may have left the pool meanwhile, and then there are none."""
+    disk, store, number = services.disk, services.store, context.id
+    if disk is None:
+        return []
+    found = await disk.run_of(context.user, store.working.following(number, inputs, limit))
+    if services.runner.model.recurrent:
+        while found and not disk.holds_state(context.user, found[-1].key):
+            found.pop()
+    if not found or not store.contexts[number].usable:
+        return []
+    tokens = store.working.tokens_to_fill(number, len(found))
+    return found if tokens > 0 and disk.is_worthwhile(len(found), tokens) else []
+
+
+async def read_pages(services: Services, context: LiveContext, pages: Sequence[PageRecord]) -> None:
+    """Load pages to the first working pages of a context, as far as they can be read and it stays in the pool."""
+    if services.disk is not None:
+        context.rests = True  # no batch waits for it
+        await (_load_with_state if services.runner.model.recurrent else _load)(services, services.disk, context, pages)
+
+
+async def _load(services: Services, disk: DiskCache, context: LiveContext, pages: Sequence[PageRecord]) -> None:
+    store, number, done = services.store, context.id, 0
+    async with aclosing(_read_ahead(disk, context.user, pages)) as parts:
+        async for loaded in parts:
+            held = store.contexts[number]
+            targets = held.block_table[held.committed : held.committed + loaded.pages]
+            if not held.usable or not await services.queue.fill(context, targets, loaded.content):
+                return
+            store.working.attach_read(number, list(pages[done : done + loaded.pages]))
+            done += loaded.pages
+
+
+async def _load_with_state(
+    services: Services, disk: DiskCache, context: LiveContext, pages: Sequence[PageRecord]
+) -> None:
+    """The same, and the state of recurrent layers after them: without it, nothing."""
+    store, number = services.store, context.id
+    host = await disk.load_state(context.user, pages[-1])
+    if host is None:
+        return
+    end = (store.contexts[number].counters().committed + len(pages)) * store.page_size
+    state = await services.runner.call(lambda: RecurrentState.from_host(host, end))
+    await _load(services, disk, context, pages)
+    if store.contexts[number].usable and store.sequence_length(number) == end:
+        services.runner.model.network.set_state(number, state)
+        store.states.keep(number, state, end, state.size_bytes, shared=True)
+
+
+async def _read_ahead(disk: DiskCache, user: str, pages: Sequence[PageRecord]) -> AsyncGenerator[Loaded]:
+    """Parts of pages, each read while the one before is written to the pool; ends before what cannot be read."""
+    starts = range(0, len(pages), PART_PAGES)
+    reading = asyncio.create_task(disk.load(user, pages[:PART_PAGES]))
+    try:
+        for start in starts:
+            loaded = await reading
+            end = start + PART_PAGES
+            reading = asyncio.create_task(disk.load(user, pages[end : end + PART_PAGES]))
+            if loaded.pages:
+                yield loaded
+            if loaded.pages < min(PART_PAGES, len(pages) - start):
+                return
+    finally:
+        reading.cancel()

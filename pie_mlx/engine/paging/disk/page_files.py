@@ -1,0 +1,140 @@
+"""The pages of one model on disk: found by user and key, read only if they are what was stored."""
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+from pie_mlx.engine.paging.disk.batch_file import Location, Owner, Record, read_header, read_record
+from pie_mlx.engine.paging.disk.directory import CacheDirectory
+
+LOOK_SECONDS = 1.0
+"""How often a miss looks for files that other engines have written."""
+USE_SECONDS = 60.0
+"""How often the time of the last use is written to a file."""
+
+
+class PageFiles:
+    """An index of the records of one model, kept in memory, and their files.
+
+    Safe to use from several threads: all but `holds` may block. A file that goes while it is read, and a record that is
+    damaged, are as if they had never been there. `shared`: users find the pages of each other.
+    """
+
+    def __init__(
+        self,
+        directory: CacheDirectory,
+        model: str,
+        identity: str,
+        *,
+        shared: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.directory = directory
+        self._model, self._identity, self._shared, self._clock = model, identity, shared, clock
+        self._lock = threading.RLock()
+        self._files: dict[str, Owner] = {}
+        self._records: dict[str, dict[bytes, Location]] = {}
+        self._used: dict[str, float] = {}
+        self._looked = -LOOK_SECONDS
+        self._folder_time = 0
+
+    def holds(self, user: str, key: bytes) -> bool:
+        """Whether a record of that key is there for the user, as far as is known."""
+        return self._find(user, key) is not None
+
+    def look(self) -> None:
+        """Index files that were written, and forget those that are gone, by others too. At most once a second, and only
+        if something has changed. Raises OSError."""
+        with self._lock:
+            if not self.is_look_due:
+                return
+            self._looked = self._clock()
+            folder = self.directory.folder(self._identity)
+            with contextlib.suppress(FileNotFoundError):
+                changed, before = folder.stat().st_mtime_ns, self._folder_time
+                if changed == before:
+                    return
+                self._folder_time = changed
+            names = self.directory.names(self._identity)
+            for gone in self._files.keys() - set(names):
+                self._forget_file(gone)
+            for name in names:
+                if name not in self._files:
+                    self._index(name)
+
+    @property
+    def is_look_due(self) -> bool:
+        return self._clock() - self._looked >= LOOK_SECONDS
+
+    def read(self, user: str, key: bytes, tokens: bytes) -> memoryview | None:
+        """The content stored under a key for these tokens; None if there is none."""
+        at = self._find(user, key)
+        if at is None:
+            return None
+        owner, path = self._files.get(at.file), self.directory.folder(self._identity) / at.file
+        try:
+            content = None if owner is None else read_record(path, owner, key, tokens, at)
+        except FileNotFoundError:
+            self._forget_file(at.file)
+            return None
+        except OSError:
+            content = None
+        if content is None:
+            self._forget(key, at)
+            return None
+        self.use(user, [key])
+        return content
+
+    def write(self, user: str, records: Sequence[Record]) -> int:
+        """Store a batch; how many bytes that took. Raises OSError."""
+        owner = Owner(self._model, self._identity, user)
+        name, size = self.directory.write(owner, records)
+        self._index(name)
+        return size
+
+    def use(self, user: str, keys: Iterable[bytes]) -> None:
+        """These records were used now, in memory or here."""
+        now = self._clock()
+        places = (self._find(user, key) for key in keys)
+        for name in dict.fromkeys(at.file for at in places if at is not None):
+            with self._lock:
+                if now - self._used.get(name, -USE_SECONDS) < USE_SECONDS:
+                    continue
+                self._used[name] = now
+            with contextlib.suppress(OSError):
+                self.directory.use(self.directory.folder(self._identity) / name)
+
+    def _find(self, user: str, key: bytes) -> Location | None:
+        own = self._records.get(user, {}).get(key)
+        if own is not None or not self._shared:
+            return own
+        return next((found for records in list(self._records.values()) if (found := records.get(key))), None)
+
+    def _index(self, name: str) -> None:
+        header = None
+        with contextlib.suppress(OSError):
+            header = read_header(self.directory.folder(self._identity) / name)
+        with self._lock:
+            # A file that cannot be read is known too, so that it is not read again.
+            if header is None or header.owner.identity != self._identity:
+                self._files[name] = Owner("", "", "")
+                return
+            self._files[name] = header.owner
+            self._records.setdefault(header.owner.user, {}).update(header.records)
+
+    def _forget_file(self, name: str) -> None:
+        with self._lock:
+            owner = self._files.pop(name, None)
+            self._used.pop(name, None)
+            if owner is not None:
+                records = self._records.get(owner.user, {})
+                for key in [key for key, at in records.items() if at.file == name]:
+                    del records[key]
+
+    def _forget(self, key: bytes, at: Location) -> None:
+        with self._lock:
+            owner = self._files.get(at.file)
+            records = {} if owner is None else self._records.get(owner.user, {})
+            if records.get(key) == at:
+                del records[key]

@@ -1,0 +1,254 @@
+"""KV that outlives its engine: tokens are those of a run without a break."""
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from pie_mlx.engine.model.loading.sources import EMBEDDED
+from pie_mlx.engine.paging.disk import page_files
+from pie_mlx.engine.settings import DiskCacheSettings
+from pie_mlx.events import DiskCacheChanged, PagesLoaded, PagesStored, PassCompleted
+from pie_mlx.sdk import Adapter, Context
+from tests.engine.running import Running, engine_alone, finished, in_context, running
+
+Start = Callable[..., AbstractContextManager[Running]]
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from pie_mlx.engine.settings import DiskCacheSettings
+from tests.engine.behaviour.test_disk_cache import continued, flushed, saved
+from tests.engine.running import finished, in_context, running
+
+with running(disk_cache=DiskCacheSettings(sys.argv[1]), total_pages=64) as engine:
+    finished(in_context(engine, continued(engine)))
+    finished(saved(engine))
+    finished(in_context(engine, continued(engine, seed=2)))
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+async def continued(engine: Running, tokens: int = 200, seed: int = 1) -> list[int]:
+    """The greedy continuation of a prompt in a context of its own."""
+    with Context(engine.model) as context:
+        context.append(engine.prompt(tokens, seed))
+        return await engine.greedy(context, 8)
+
+
+async def saved(engine: Running) -> None:
+    """Have what is in memory written."""
+    queue = engine.core.services.queue
+    await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(queue.save_pages(), engine.core.loop))
+
+
+async def flushed(engine: Running) -> None:
+    """Have what waits written."""
+    disk = engine.core.services.disk
+    assert disk is not None
+    await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(disk.flush(), engine.core.loop))
+
+
+@pytest.fixture(scope="module")
+def before(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[int]]:
+    """What an engine has left on disk when it stopped, and what it drew."""
+    root = tmp_path_factory.mktemp("before") / "kv"
+    with engine_alone(disk_cache=DiskCacheSettings(str(root)), total_pages=64) as engine:
+        return root, finished(in_context(engine, continued(engine)))
+
+
+@pytest.fixture
+def expected(before: tuple[Path, list[int]]) -> list[int]:
+    return before[1]
+
+
+@pytest.fixture
+def root(before: tuple[Path, list[int]], tmp_path: Path) -> Path:
+    """A copy of the disk cache for one test."""
+    return Path(shutil.copytree(before[0], tmp_path / "kv"))
+
+
+@pytest.fixture
+def start(root: Path) -> Start:
+    """Starts an engine with the disk cache of the one before."""
+    return partial(running, disk_cache=DiskCacheSettings(str(root)), total_pages=64)
+
+
+def files(root: Path) -> list[Path]:
+    """The batches that lie there, finished or not."""
+    return sorted(root.glob("*/*"))
+
+
+def attached(engine: Running) -> int:
+    """Tokens that the first pass did not compute."""
+    return next(event for event in engine.events if isinstance(event, PassCompleted)).attached_tokens
+
+
+def loaded(engine: Running) -> int:
+    return sum(event.pages for event in engine.events if isinstance(event, PagesLoaded))
+
+
+def stored(engine: Running) -> int:
+    return sum(event.pages for event in engine.events if isinstance(event, PagesStored))
+
+
+async def test_a_prompt_is_read_from_disk_after_a_restart(start: Start, expected: list[int]) -> None:
+    with start() as engine:
+        assert await asyncio.gather(*[continued(engine) for _ in range(3)]) == [expected] * 3
+        assert (attached(engine), loaded(engine)) == (192, 12)
+    assert stored(engine) == 0
+
+
+async def test_without_a_disk_cache_nothing_is_written(tmp_path: Path) -> None:
+    with running(disk_cache=None) as engine:
+        await continued(engine)
+    assert stored(engine) == 0
+    assert os.listdir(tmp_path) == []
+
+
+def test_after_a_kill_what_was_written_is_found_and_nothing_is_half_written(
+    start: Start, root: Path, expected: list[int]
+) -> None:
+    shutil.rmtree(root)
+    killed = subprocess.run([sys.executable, "-c", KILLED, root], capture_output=True, text=True)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    with start() as engine:
+        assert finished(in_context(engine, continued(engine))) == expected
+        assert loaded(engine) == 12
+        assert {file.suffix for file in files(root)} == {".safetensors"}
+
+
+async def test_with_half_of_the_store_deleted_the_rest_is_computed(
+    start: Start, root: Path, expected: list[int]
+) -> None:
+    with start(total_pages=200) as engine:
+        longer = await continued(engine, tokens=1200)
+    kept = files(root)
+    for file in kept[1::2]:
+        file.unlink()
+    assert len(kept) > 1
+    with start(total_pages=200) as engine:
+        assert await continued(engine, tokens=1200) == longer
+        assert await continued(engine) == expected
+
+
+@pytest.mark.parametrize("part", [0.02, 0.6])
+async def test_damaged_files_change_no_token(start: Start, root: Path, expected: list[int], part: float) -> None:
+    for file in files(root):
+        whole = bytearray(file.read_bytes())
+        whole[int(len(whole) * part)] ^= 4
+        file.write_bytes(whole)
+    with start() as engine:
+        assert await continued(engine) == expected
+
+
+async def test_pages_that_fell_out_of_a_full_pool_are_read_back(start: Start, root: Path, expected: list[int]) -> None:
+    shutil.rmtree(root)
+    with start(total_pages=20) as engine:
+        assert await continued(engine) == expected
+        for seed in (2, 3):
+            await continued(engine, seed=seed)
+        finished(flushed(engine))
+        assert loaded(engine) == 0
+        assert await continued(engine) == expected
+        assert loaded(engine) > 0
+
+
+async def test_another_user_computes_what_is_on_disk_of_the_first(start: Start, expected: list[int]) -> None:
+    with start() as engine, engine.process("somebody else"):
+        assert await continued(engine) == expected
+        assert loaded(engine) == 0
+
+
+async def test_users_that_share_find_the_pages_of_each_other(start: Start, root: Path, expected: list[int]) -> None:
+    with start(disk_cache=DiskCacheSettings(str(root), shared=True)) as engine, engine.process("somebody else"):
+        assert await continued(engine) == expected
+        assert loaded(engine) == 12
+
+
+async def test_neither_pages_of_adapters_nor_those_after_them_are_stored(start: Start) -> None:
+    with start() as engine, Adapter.create(engine.model, "style") as adapter, Context(engine.model) as context:
+        await context.forward().input(engine.prompt(100, 1)).adapter(adapter).execute()
+        await context.forward().input(engine.prompt(100, 2)).execute()
+    assert (loaded(engine), stored(engine)) == (0, 0)
+
+
+async def test_a_directory_that_cannot_be_used_stops_no_engine(start: Start, root: Path, expected: list[int]) -> None:
+    os.chmod(root, 0o755)
+    with start() as engine:
+        assert await continued(engine) == expected
+    assert [event.state for event in engine.events if isinstance(event, DiskCacheChanged)] == ["failed"]
+
+
+async def test_a_store_deleted_while_in_use_changes_no_token(start: Start, root: Path, expected: list[int]) -> None:
+    with start() as engine:
+        shutil.rmtree(root)
+        assert await continued(engine) == expected
+
+
+async def test_two_engines_use_one_directory_at_once(
+    start: Start, root: Path, expected: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_files, "LOOK_SECONDS", 0.0)
+    shutil.rmtree(root)
+    with start() as one, start() as other:
+        assert await continued(other) == expected
+        finished(saved(other))
+        with one.process("tester"):
+            assert await continued(one) == expected
+        assert loaded(one) == 12
+
+
+async def test_a_disk_slower_than_the_model_is_not_read(start: Start, expected: list[int]) -> None:
+    with start() as engine:
+        await continued(engine, seed=5)
+        disk = engine.core.services.disk
+        assert disk is not None
+        disk.loads.observe(1, 1e6)
+        assert await continued(engine) == expected
+        assert loaded(engine) == 0
+
+
+async def test_one_byte_of_the_weights_makes_another_model(start: Start, tmp_path: Path) -> None:
+    other = shutil.copytree(EMBEDDED / "pie-tiny", tmp_path / "pie-tiny")
+    with start(model=str(other), name="m") as engine:
+        await continued(engine)
+    (weights,) = other.glob("model*.safetensors")
+    weights.write_bytes(weights.read_bytes()[:-1] + b"\1")
+    with start(model=str(other), name="m") as engine:
+        await continued(engine)
+        assert loaded(engine) == 0
+
+
+async def test_a_program_that_ends_while_it_loads_leaves_nothing(start: Start, expected: list[int]) -> None:
+    with start() as engine:
+        loading = asyncio.create_task(continued(engine))
+        for _ in range(3):
+            await asyncio.sleep(0)
+        loading.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await loading
+        assert await continued(engine) == expected
+
+
+async def test_a_hybrid_goes_on_from_a_stored_state(start: Start, tiny_model_directory: Callable[[str], Path]) -> None:
+    async def talk(engine: Running) -> list[int]:
+        with Context(engine.model) as context:
+            context.append([5 + (place * 11 + place * place % 7) % 200 for place in range(200)])
+            return await engine.greedy(context, 8)
+
+    model = str(tiny_model_directory("lfm2"))
+    with start(model=model) as engine:
+        drawn = await talk(engine)
+    with start(model=model) as engine:
+        assert await talk(engine) == drawn
+        assert (attached(engine), loaded(engine)) == (192, 12)
+        assert await talk(engine) == drawn
