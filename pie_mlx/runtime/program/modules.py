@@ -10,6 +10,7 @@ import importlib.util
 import itertools
 import sys
 from collections.abc import Mapping, Sequence
+from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -138,6 +139,30 @@ class _ProgramLoader(SourceFileLoader):
     def get_code(self, fullname: str) -> CodeType:
         del fullname
         return self.source_to_code(self.get_data(self.path), self.path)
+
+
+class SdkFinder(Loader, MetaPathFinder):
+    """Finds `inferlet` for imports that programs do not write as such, `importlib.import_module("inferlet.spec")`.
+
+    For a process of one program: what it finds stays in `sys.modules`, where another program would get it, too.
+    """
+
+    def __init__(self, entry_kind: EntryKind) -> None:
+        self._entry_kind: EntryKind = entry_kind
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """The import system's hook."""
+        del path, target
+        top, _, rest = fullname.partition(".")
+        is_ours = top == SDK_ALIAS and importlib.util.find_spec(sdk_module(self._entry_kind, rest)) is not None
+        return ModuleSpec(fullname, self) if is_ours else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Puts the SDK's own module in the place of `module`."""
+        rest = module.__name__.partition(".")[2]
+        sys.modules[module.__name__] = importlib.import_module(sdk_module(self._entry_kind, rest))
 
 
 def sdk_module(entry_kind: EntryKind, rest: str) -> str:

@@ -1,11 +1,13 @@
+import importlib
 import sys
 
 import pytest
 
+import pie_mlx.errors
 import pie_mlx.sdk
 import pie_mlx.sdk.sync
 from pie_mlx.runtime.execution.outcome import as_imported
-from pie_mlx.runtime.program.modules import ModuleSpace
+from pie_mlx.runtime.program.modules import ModuleSpace, SdkFinder
 from pie_mlx.runtime.program.program import find_program, program_entry_kind
 
 
@@ -38,6 +40,32 @@ def test_inferlet_is_the_sdk(load):
     assert module.inferlet is pie_mlx.sdk
     assert module.Context is pie_mlx.sdk.Context
     assert module.spec is pie_mlx.sdk.spec
+
+
+@pytest.fixture
+def found_by_importlib():
+    """Has importlib find the SDK of a kind of program, as in a program's own process."""
+    finders = []
+
+    def begin(entry_kind):
+        finders.append(SdkFinder(entry_kind))
+        sys.meta_path.insert(0, finders[-1])
+
+    yield begin
+    for finder in finders:
+        sys.meta_path.remove(finder)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "inferlet"]:
+        del sys.modules[name]
+
+
+@pytest.mark.parametrize(("kind", "sdk"), [("async", pie_mlx.sdk), ("blocking", pie_mlx.sdk.sync)])
+def test_importlib_finds_the_same_modules(found_by_importlib, kind, sdk):
+    found_by_importlib(kind)
+    assert importlib.import_module("inferlet.context").Context is sdk.Context
+    assert importlib.import_module("inferlet") is sdk
+    assert importlib.import_module("inferlet.errors") is pie_mlx.errors
+    with pytest.raises(ModuleNotFoundError, match="nothing"):
+        importlib.import_module("inferlet.nothing")
 
 
 def test_a_dotted_import_binds_the_package(load):
