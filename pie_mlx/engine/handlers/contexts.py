@@ -59,7 +59,7 @@ async def _forked(services: Services, source: LiveContext) -> Fork:
     if not store.contexts[source.id].usable:
         return store.fork(source.id)
     pages = store.pages_to_fork(source.id)
-    return await services.queue.take(source, pages, lambda: store.fork(source.id), binds=True)
+    return await services.queue.with_pages(source, pages, lambda: store.fork(source.id), binds=True)
 
 
 @answers(calls.ReleaseContext)
@@ -102,7 +102,7 @@ async def reserve(services: Services, process: HostedProcess, call: calls.Reserv
     async with context.turn:
         context.check_live()
         store, pages = services.store, call.pages
-        await services.queue.take(context, pages, lambda: store.working.reserve(context.id, pages), binds=True)
+        await services.queue.with_pages(context, pages, lambda: store.working.reserve(context.id, pages), binds=True)
         return store.contexts[context.id].counters()
 
 

@@ -248,7 +248,7 @@ class _Allocator:
         if self.leaves_room and _is_established(victim):
             self.growth -= victim.growth_pages
         self.result.moved.add(victim.context)
-        self.victims.take(victim)
+        self.victims.remove(victim)
         self.result.suspensions.append(Suspension(victim.context, beneficiary, reason))
 
     def _wait(self, request: RequestView) -> None:

@@ -37,7 +37,7 @@ class Victims:
             if victim.context not in self._gone:
                 yield victim
 
-    def take(self, victim: ContextView) -> None:
+    def remove(self, victim: ContextView) -> None:
         """Takes `victim` out of the queue."""
         self._gone.add(victim.context)
         while self._start < len(self._queue) and self._queue[self._start].context in self._gone:

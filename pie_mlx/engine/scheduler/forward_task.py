@@ -189,7 +189,7 @@ class ForwardTask:
         end = self.cursor + count
         return [(place, read) for place, read in enumerate(self.reads) if self.cursor <= read.index < end]
 
-    def take(self, count: int, values: Sequence[AnyResult]) -> None:
+    def record(self, count: int, values: Sequence[AnyResult]) -> None:
         """The next `count` inputs are computed; `values` is what was read from them, in the order of the reads."""
         places = range(len(self.reads)) if self.runs_whole(count) else [place for place, _ in self.reads_within(count)]
         self.results.update(zip(places, values, strict=True))

@@ -189,7 +189,7 @@ class SchedulerQueue:
             self._reports.suspended_itself(context.id)
             self.wake()
 
-    async def take(self, context: LiveContext, pages: int, action: Callable[[], T], *, binds: bool = False) -> T:
+    async def with_pages(self, context: LiveContext, pages: int, action: Callable[[], T], *, binds: bool = False) -> T:
         """Wait until `context` is in the pool and `pages` more are available, then run `action`, which takes them.
 
         `binds` if nothing undoes what the action did: a cancellation that comes after it is then too late.
@@ -219,7 +219,7 @@ class SchedulerQueue:
         if computes and self._recurrent and self._state.store.contexts[context.id].usable:
             self._restorer.remember(context)
         if not self._state.store.contexts[context.id].usable:
-            await self.take(context, 0, lambda: None)
+            await self.with_pages(context, 0, lambda: None)
 
     def spare_pages(self) -> int:
         """Pages that no other context waits for."""

@@ -113,7 +113,7 @@ def _keep(
 ) -> int:
     if not task.replay:
         store.working.append(task.context.id, task.inputs[task.cursor : task.cursor + count])
-    task.take(count, result)
+    task.record(count, result)
     if task.remaining:
         return 0
     if task.window is not None:

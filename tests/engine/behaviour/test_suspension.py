@@ -102,7 +102,7 @@ async def test_a_newcomer_takes_no_pages_before_a_pass_whose_context_was_suspend
             state, number = engine.part(TickState), newcomer.id
             engine.part(Restorer).suspend(state.contexts[early.id])
             asking = asyncio.create_task(
-                queue.take(state.contexts[number], 1, lambda: store.working.reserve(number, 1))
+                queue.with_pages(state.contexts[number], 1, lambda: store.working.reserve(number, 1))
             )
             await asyncio.sleep(0)
             return queue.spare_pages(), asking.done(), asking
@@ -135,7 +135,7 @@ async def test_nobody_is_suspended_during_its_pass_and_who_needs_its_pages_gets_
 
         async def ask_for_all() -> tuple[bool, bool, "asyncio.Task[None]"]:
             asking = asyncio.create_task(
-                queue.take(state.contexts[number], 16, lambda: store.working.reserve(number, 16))
+                queue.with_pages(state.contexts[number], 16, lambda: store.working.reserve(number, 16))
             )
             for _ in range(20):
                 await asyncio.sleep(0)

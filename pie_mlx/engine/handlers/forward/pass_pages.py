@@ -138,4 +138,4 @@ async def reserve_pages(services: Services, context: LiveContext, tokens: int) -
 
     pages = lacking + (store.states.lacking_pages(number) if store.states.pages_each else 0)
     if pages:
-        await services.queue.take(context, pages, take)
+        await services.queue.with_pages(context, pages, take)

@@ -60,7 +60,7 @@ class Writing:
         counts = guess.counts and guess.counts.after(self.tokens)
         return (LogitsRequest(count - 1, guess.sampler, guess.stream, counter, self.row.mask, counts),)
 
-    def take(self, count: int, drawn: Sequence[int], seconds: float) -> None:
+    def record(self, count: int, drawn: Sequence[int], seconds: float) -> None:
         """`count` pending tokens were read, and a token was `drawn` if they were the last; its share are `seconds`."""
         if drawn:
             self.seconds += seconds

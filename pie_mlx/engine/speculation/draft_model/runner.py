@@ -198,7 +198,7 @@ class DraftModelRunner:
             return
         self.sequences.append(context, item.pending[:count])
         drawn = [token for value in result if isinstance(value, SampledTokens) for token in value.tokens]
-        item.take(count, drawn, seconds)
+        item.record(count, drawn, seconds)
         if item.row is None:
             self._finish(item)
 
