@@ -72,7 +72,7 @@ class PageIO:
     ) -> None:
         self._store, self._runner, self._spill, self._emit, self._disk = store, runner, spill, emit, disk
         store.pool.notes_evicted = disk is not None
-        self._pool_kind = type(runner.model.pool)
+        self._pool_kind = None if disk is None else type(runner.model.pool)
         self._states = StateIO(store.pool.kept_states, runner, spill)
         self._moves: list[PageCopy | _Lost | _Evicted | _Discarded | _Filling | PageLoad] = []
         self.is_awaited = False
@@ -203,7 +203,7 @@ class PageIO:
 
         None once another kind of pool has replaced the first: that computes a little differently.
         """
-        if self._disk is not None and isinstance(self._runner.model.pool, self._pool_kind):
+        if self._disk is not None and type(self._runner.model.pool) is self._pool_kind:
             content = await self._runner.move_pages(lambda pool: pool.read_pages([one.page for one in pages]))
             states = [None if one.state is None else await self._runner.call(one.state.to_host) for one in pages]
             self._disk.put(pages, content, states)

@@ -348,7 +348,8 @@ class Scheduler:
             holdings = settlement_holdings(self._state, ran, contended=contended)
             payers = [*ran, *retained_contexts(self._state)] if contended else ran
             settlement = self._accounting.settle(holdings, payers, made)
-            end_unpaid(self._state, settlement)
+            if contended:
+                end_unpaid(self._state, settlement)
             self._reports.settled(self._state.ticks, settlement)
 
     def _end_tick(self, chunks: Chunks, tokens: int, seconds: float, steps: int, *, ahead: bool) -> None:

@@ -107,7 +107,7 @@ def _context_view(
     waiting = (state.requests.get(number), state.passes.get(number), state.next_pass(number))  # a replay came last
     outstanding = [one.arrival for one in waiting if one is not None]
     has_work = bool(outstanding) or number in state.restorations
-    bid, hint = bid_of(state, live)
+    bid, hint = (live.bid, "") if live.retention is None else bid_of(state, live)
     return ContextView(
         number,
         live.account,

@@ -11,6 +11,13 @@ from pie_mlx.sdk import Adapter, Context
 from tests.engine.running import Running, engine_alone
 
 
+@pytest.fixture(scope="module")
+def shared_engine() -> Iterator[Running]:
+    """An engine that has cached nothing of other tests."""
+    with engine_alone() as started:
+        yield started
+
+
 async def reuse_of(engine: Running, tokens: Sequence[int]) -> Reuse:
     """How a prompt of its own context was reused."""
     with Context(engine.model) as context:

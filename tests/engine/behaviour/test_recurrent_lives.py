@@ -1,6 +1,7 @@
 """Random lives of programs on hybrids in a small pool: what a context says next is what the model says of its text."""
 
 import asyncio
+import itertools
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -45,6 +46,10 @@ class Text:
     tokens: list[int]
 
 
+NUMBERS = itertools.count()
+"""Of lives: snapshots outlive the programs that saved them."""
+
+
 @dataclass
 class Life:
     """A program with some contexts, the last of which it works with, and a snapshot. `told` has what it read, and of
@@ -52,6 +57,7 @@ class Life:
 
     engine: Running
     seed: int
+    name: str
     texts: list[Text] = field(default_factory=list[Text])
     saved: list[int] | None = None
     told: list[tuple[list[int], npt.NDArray[np.float32]]] = field(
@@ -125,7 +131,7 @@ class Life:
 
     async def save(self, count: int) -> None:
         if self.saved is None:
-            self.text.context.save(f"life {self.seed}")
+            self.text.context.save(self.name)
             self.saved = list(self.text.tokens)
 
     async def open(self, count: int) -> None:
@@ -136,7 +142,7 @@ class Life:
         self.saved = None
 
     async def opened(self, how: Callable[..., Context | None]) -> None:
-        found = how(self.engine.model, f"life {self.seed}")
+        found = how(self.engine.model, self.name)
         assert (found is None) == (self.saved is None)
         if found is not None and self.saved is not None:
             self.text.context.release()
@@ -157,7 +163,7 @@ class Subject:
         engine = self.engine
         with engine.process() as host:
             here = Running(engine.core, engine.events, host)
-            lives = [Life(here, seed) for seed in range(len(programs))]
+            lives = [Life(here, seed, f"life {next(NUMBERS)}") for seed in range(len(programs))]
 
             async def together() -> None:
                 await asyncio.gather(*(life.live(acts) for life, acts in zip(lives, programs, strict=True)))

@@ -79,6 +79,7 @@ async def test_a_seeded_draw_goes_on_in_the_next_engine(start: Start) -> None:  
     sampler = Sampler.multinomial(1.0, seed=5)
 
     async def draw(context: Context, tokens: int) -> list[int]:
+        context.append([50])
         return await context.generate(sampler, max_tokens=tokens, stop=[], auto_flush=False).collect_tokens()
 
     with start() as engine:
@@ -109,7 +110,7 @@ async def test_an_attention_mask_is_kept(start: Start) -> None:  # N7
 async def test_what_is_off_pool_is_kept_as_well(start: Start) -> None:  # N2, N7
     with start() as engine:
         context = await filled(engine)
-        context.suspend()
+        context.append([50]).suspend()
         context.save("talk", persist=True)
         expected = await engine.greedy(context, 8)
     with start() as engine:
@@ -265,7 +266,7 @@ async def test_it_can_be_opened_often(start: Start) -> None:  # N4
         (await filled(engine)).save("talk", persist=True)
     with start() as engine:
         contexts = [found(Context.open(engine.model, "talk")) for _ in range(3)]
-        first, *others = [await engine.greedy(context, 6) for context in contexts]
+        first, *others = [await engine.greedy(context.append([50]), 6) for context in contexts]
         assert all(text == first for text in others)
 
 

@@ -204,8 +204,8 @@ async def test_a_program_that_never_goes_on_is_foreseen_at_most_once(ahead: Runn
             context.append(ahead.prompt(20, seed=77))
             for token in range(10):
                 await generated(context, Act("generate", 1))
-                context.append([50 + token])
-                await context.flush()
+                await context.append([50 + token]).flush()
+                context.append([60])
 
     first = len(ahead.events)
     await in_context(ahead, single_steps())

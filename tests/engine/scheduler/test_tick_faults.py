@@ -79,14 +79,14 @@ async def test_a_replay_that_cannot_be_kept_fails_who_waits_for_it(monkeypatch: 
         context.suspend()
         with Context(engine.model) as other:
             other.inner().reserve_working_pages(16)  # nothing of it is cached any more
-        take = ForwardTask.take
+        record = ForwardTask.record
 
         def broken(item: ForwardTask, count: int, values: Sequence[AnyResult]) -> None:
             if item.replay:
                 raise ValueError("no")
-            take(item, count, values)
+            record(item, count, values)
 
-        monkeypatch.setattr(ForwardTask, "take", broken)
+        monkeypatch.setattr(ForwardTask, "record", broken)
         with pytest.raises(BatchFailedError, match="could not be kept"):
             await asyncio.wait_for(context.append([45]).flush(), 20)
         monkeypatch.undo()
