@@ -34,7 +34,7 @@ def test_a_sandbox_in_which_a_library_cannot_be_loaded_lets_no_program_work(comp
     monkeypatch.setattr(probe, "BOOT", boot)
     report = probe_sandbox()
     assert not report.allowed_works
-    assert LIBRARIES[0] in report.reason
+    assert any(library in report.reason for library in LIBRARIES)  # some Pythons have the first ones built in
 
 
 def test_the_probe_loads_libraries_that_nothing_has_loaded_before_the_walls_stand():
