@@ -3,13 +3,12 @@
 import math
 import operator
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.tui.model.state import MonitorState
-from pie_mlx.tui.model.views.program_row import LIVING, ProgramRow, program_rows
+from pie_mlx.tui.model.views.program_row import LIVING, Status, program_rows
 
 MEMORY_LEVELS = ("normal", "warning", "critical")
 
@@ -22,25 +21,27 @@ _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
 }
 _WRITTEN = re.compile(r"\s*([a-z_]+)\s*(>=|<=|>|<|=)\s*([0-9.]+)\s*")
 
-Figure = Callable[[MonitorState, Counter[str]], float]
 
-FIGURES: Mapping[str, tuple[Figure, str]] = {
-    "price": (lambda state, counts: state.price, "clearing price in credits per page and tick"),
-    "pages": (
-        lambda state, counts: 100 * state.pages.used / state.pages.total if state.pages.total else 0.0,
-        "percent of the pool in use",
-    ),
-    "programs": (lambda state, counts: sum(counts[status] for status in LIVING), "living programs"),
-    "waiting": (lambda state, counts: counts["waiting"] + counts["suspended"], "programs that wait or are suspended"),
-    "failed": (lambda state, counts: counts["failed"], "programs that failed, of those that are remembered"),
-    "tokens": (lambda state, counts: state.tokens_per_second, "decoded tokens per second"),
-    "latency": (lambda state, counts: state.latency_seconds, "seconds from a request to its answer, the median"),
-    "memory": (
-        lambda state, counts: MEMORY_LEVELS.index(state.memory),
-        "the system's memory: 0 normal, 1 warning, 2 critical",
-    ),
+def _percent_used(state: MonitorState) -> float:
+    return 100 * state.pages.used / state.pages.total if state.pages.total else 0.0
+
+
+def _programs(*statuses: Status) -> Callable[[MonitorState], float]:
+    """How many programs are in one of these states."""
+    return lambda state: sum(row.status in statuses for row in program_rows(state))
+
+
+FIGURES: Mapping[str, Callable[[MonitorState], float]] = {
+    "price": lambda state: state.price,
+    "pages": _percent_used,
+    "programs": _programs(*LIVING),
+    "waiting": _programs("waiting", "suspended"),
+    "failed": _programs("failed"),
+    "tokens": lambda state: state.tokens_per_second,
+    "latency": lambda state: state.latency_seconds,
+    "memory": lambda state: MEMORY_LEVELS.index(state.memory),
 }
-"""By name: the figure, and what it is."""
+"""By the names that docs/monitor.md explains."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +57,7 @@ class Alert:
 
     def value(self, state: MonitorState) -> float:
         """The figure in this state."""
-        rows: list[ProgramRow] = program_rows(state)
-        return FIGURES[self.figure][0](state, Counter(row.status for row in rows))
+        return FIGURES[self.figure](state)
 
     def holds(self, state: MonitorState) -> bool:
         """Whether the condition is met."""

@@ -16,7 +16,7 @@ async def ask_facts(client: Client, known: Facts) -> Facts:
         sessions = (await client.query("sessions"))["sessions"]
         listed = (await client.query("programs"))["programs"]
         running = await client.processes()
-        configured = (await client.query("engine_info")).get("mcp_servers", [])
+        configured = known.mcp_servers if known.programs is not None else await _configured(client)
     except InvalidArgumentError:
         return known
     programs = [await _program(client, entry, known) for entry in listed]
@@ -25,8 +25,14 @@ async def ask_facts(client: Client, known: Facts) -> Facts:
         connections=tuple(_connection(session) for session in sessions),
         programs=tuple(programs),
         waits=waits,
-        mcp_servers=tuple(msgspec.convert(configured, list[ConfiguredServer])),
+        mcp_servers=configured,
     )
+
+
+async def _configured(client: Client) -> tuple[ConfiguredServer, ...]:
+    """The configured MCP servers, which stay the same while an engine runs."""
+    servers = (await client.query("engine_info")).get("mcp_servers", ())
+    return msgspec.convert(servers, tuple[ConfiguredServer, ...])
 
 
 def _connection(session: dict[str, Any]) -> Connection:
