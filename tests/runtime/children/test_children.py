@@ -218,7 +218,9 @@ async def test_the_account_lives_as_long_as_the_last_of_the_family(
     children: list[Process] = []
 
     async def start(request: ChildRequest):
-        children.append(await engine.launch(request.program, parent=request.parent, process_id=request.process_id))
+        children.append(
+            await engine.launch(request.program, request.input, parent=request.parent, process_id=request.process_id)
+        )
         return children[-1]
 
     engine.start_children_with(start)
