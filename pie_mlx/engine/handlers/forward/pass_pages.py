@@ -74,8 +74,8 @@ def told_reuse(services: Services, context: LiveContext, computed: int, match: P
     miss = match.miss
     if miss is None:
         return reuse
-    decode, evicted = services.language.tokenizer.decode, miss.eviction
-    text, cached = (decode([token.token for token in part[:TOLD_TOKENS]]) for part in (miss.tokens, miss.cached))
+    shown, evicted = services.language.tokenizer.shown, miss.eviction
+    text, cached = (shown([token.token for token in part[:TOLD_TOKENS]]) for part in (miss.tokens, miss.cached))
     told = calls.Miss(miss.reason, miss.position, text, cached)
     if evicted is not None:
         is_known = evicted.beneficiary.user in ("", context.user)

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from itertools import takewhile
+from itertools import groupby, takewhile
 from operator import itemgetter
 from typing import Any, NamedTuple, Protocol, cast
 
@@ -153,6 +153,11 @@ class Tokenizer:
         if unknown is not None:
             raise InvalidArgumentError(f"decode: token {unknown} is not in the vocabulary", hint="check the token ids")
         return self.backend.decode(list(tokens), skip_special_tokens=False)
+
+    def shown(self, tokens: Sequence[int]) -> str:
+        """`decode` for people: an id the tokenizer does not have, as of a padded vocabulary, reads `<id>`."""
+        parts = groupby(tokens, self.bytes_by_id.tokens.__contains__)
+        return "".join(self.decode(list(part)) if known else "".join(f"<{id}>" for id in part) for known, part in parts)
 
     def vocabulary(self) -> Vocabulary:
         """Every token id and its bytes, by rising id; the same object each time."""

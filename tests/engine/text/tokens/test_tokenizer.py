@@ -44,6 +44,12 @@ def test_special_tokens_are_recognised_unless_asked_otherwise(make_tokenizer: Fa
     assert tokenizer.decode(plain) == "<|im_end|>"
 
 
+def test_ids_of_a_padded_vocabulary_are_shown_as_ids(make_tokenizer: Factory) -> None:
+    tokenizer = make_tokenizer()
+    hello, there = tokenizer.encode("Hello"), tokenizer.encode(" there")
+    assert tokenizer.shown([*hello, 99998, 99999, *there]) == "Hello<99998><99999> there"
+
+
 def test_control_tokens_are_the_special_ones(make_tokenizer: Factory) -> None:
     tokenizer = make_tokenizer()
     assert {tokenizer.added_texts[token] for token in tokenizer.control_ids} == set(SPECIAL)
