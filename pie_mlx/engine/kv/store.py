@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pie_mlx.engine.kv.contexts.context import ContextTable, Holdings, Sharing, picture, share_out
-from pie_mlx.engine.kv.contexts.fills import adapters_in_use, image_of
+from pie_mlx.engine.kv.contexts.fills import adapters_in_use, image_of, lasting_pages
 from pie_mlx.engine.kv.contexts.misses import Misses
 from pie_mlx.engine.kv.contexts.rollback import Undoer
 from pie_mlx.engine.kv.contexts.states import ContextStates
@@ -18,6 +18,7 @@ from pie_mlx.engine.kv.pages.record import PageHasher, PageRecord
 from pie_mlx.engine.kv.pages.trie import PrefixTrie, chain_of, path
 from pie_mlx.engine.kv.pages.values import (
     Fork,
+    Lasting,
     Opened,
     PoolUsage,
     Transcript,
@@ -52,7 +53,7 @@ class PageStore:
         state_pages: int = 0,
         kept_state_bytes: int = 0,
     ) -> None:
-        """`pages` pages of `page_size` tokens; `identity` names model, weights revision and KV dtype (K1).
+        """`pages` pages of `page_size` tokens; `identity` stands for configuration, weights and KV dtype (K1).
 
         Of a model with recurrent layers, the state of each context costs `state_pages`, and other states that are kept
         take `kept_state_bytes` at most.
@@ -144,6 +145,10 @@ class PageStore:
         for segment in segments:
             yield from (record for record in segment.pages if record.key and record.stored_for is not None)
 
+    def lasting_pages_of(self, context: int) -> list[Lasting]:
+        """Those of one context, in the pool or not, with the ones that are not committed."""
+        return lasting_pages(self.contexts[context], self._hasher, self.page_size)
+
     @property
     def used_pages(self) -> int:
         """Pages that contexts hold."""
@@ -175,7 +180,7 @@ class PageStore:
 
     def put_snapshot(self, user: str, name: str, transcript: Transcript, notes: Any, notes_bytes: int = 0) -> None:
         """Stores a snapshot without KV, which is computed when it is opened."""
-        self.snapshots.put(user, name, image_of(transcript, self._hasher, self.page_size), notes, notes_bytes)
+        self.snapshots.put(user, name, image_of(transcript, self._hasher, self.page_size, user), notes, notes_bytes)
 
     def open(self, user: str, name: str) -> Opened | None:
         """Opens a copy of the snapshot, which stays (N4). None if absent."""

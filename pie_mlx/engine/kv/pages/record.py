@@ -72,9 +72,9 @@ _MOST_KEPT = 1024
 class PageHasher:
     """Computes the keys of one model's pages.
 
-    `identity` names model, weights revision, quantisation and KV dtype; `page_size` is in tokens. A page is hashed
-    column by column: ids, positions, adapters, versions, seeds and masks of its tokens. Each column and mask is
-    preceded by its length.
+    `identity` stands for the model's configuration, weights, quantisation and KV dtype; `page_size` is in tokens. A
+    page is hashed column by column: ids, positions, adapters, versions, seeds and masks of its tokens. Each column and
+    mask is preceded by its length.
     """
 
     def __init__(self, identity: bytes, page_size: int) -> None:
@@ -93,6 +93,10 @@ class PageHasher:
         unmasked = masks.count(None) == size
         rows = self._unmasked if unmasked else _LENGTH.pack(size) + b"".join(map(_row, masks))
         return blake2b(parent + self._header + numbers + self._origins(origins) + rows, digest_size=16).digest()
+
+    def tail_key(self, parent: bytes, packed: bytes) -> bytes:
+        """The key of a page that is not committed, full or not, with these packed tokens. No committed one has it."""
+        return blake2b(parent + self._header + packed, digest_size=16, person=b"tail").digest()
 
     def _origins(self, columns: list[tuple[int, ...]]) -> bytes:
         """Bytes for adapters, versions and seeds. Cached, since nearly every page has one value of each."""
