@@ -12,10 +12,11 @@ from pie_mlx.engine.kv.pages.values import Evicted
 from pie_mlx.engine.paging.disk.batch_file import state_key
 from pie_mlx.engine.paging.disk.batch_writer import BatchWriter, Written, state_name
 from pie_mlx.engine.paging.disk.page_files import PageFiles
-from pie_mlx.engine.paging.page_bytes import HostContent, PageLayout
+from pie_mlx.engine.paging.page_bytes import PageLayout, PageRows
 from pie_mlx.engine.paging.prefill_rate import KEPT, PrefillRate
 from pie_mlx.engine.paging.spill.state_record import HostState, unpacked_state
 from pie_mlx.events import DiskCacheChanged, Event, PagesLoaded, PagesStored
+from pie_mlx.metal.page_pool.pool import HostContent
 
 T = TypeVar("T")
 
@@ -97,7 +98,7 @@ class DiskCache:
         except OSError as error:
             self._tell("failed", f"{error}; pages are computed again")
             return
-        self._files, self._batches = files, BatchWriter(files, self.layout)
+        self._files, self._batches = files, BatchWriter(files)
         self._tell("ready", str(files.directory.root))
 
     # Reading.
@@ -138,13 +139,10 @@ class DiskCache:
             return Loaded(0, [])
 
         def read() -> Loaded:
-            found: list[memoryview] = []
-            for page in pages:
-                content = files.read(user, page.key, page.packed)
-                if content is None or len(content) != self.layout.bytes:
-                    break
-                found.append(content)
-            return Loaded(len(found), self.layout.unpack(found) if found else [])
+            rows = self.layout.rows(len(pages))
+            names = [(page.key, page.packed) for page in pages]
+            count = files.read_run(user, names, [memoryview(row) for row in rows]) if names else 0
+            return Loaded(count, self.layout.content(rows[:count]))
 
         loaded = await self._on(self._reader, read)
         if loaded.pages:
@@ -192,14 +190,14 @@ class DiskCache:
         is_refused = size > QUEUE_BYTES or self._clock() < self._paused_until
         return not is_refused and files.directory.allows(size, used_twice=used_twice)
 
-    def put(self, pages: Sequence[Evicted], content: HostContent, states: Sequence[HostState | None]) -> None:
-        """Have admitted pages written, with states after them. `content` as it was read from the pool."""
+    def put(self, pages: Sequence[Evicted], rows: PageRows, states: Sequence[HostState | None]) -> None:
+        """Have admitted pages written, with states after them. `rows` are the bytes of the pages."""
         if self._batches is None:
             return
         size = len(pages) * self.layout.bytes
         self._queued.update((one.record.stored_for or "", one.record.key) for one in pages)
         self._unpacked_bytes += size
-        adding = asyncio.get_running_loop().run_in_executor(self._writer, self._batches.add, pages, content, states)
+        adding = asyncio.get_running_loop().run_in_executor(self._writer, self._batches.add, pages, rows, states)
 
         def added(done: "asyncio.Future[Written]") -> None:
             self._unpacked_bytes -= size
