@@ -37,6 +37,7 @@ from pie_mlx.events.work import (
     DiskCacheChanged,
     EngineStarted,
     MemoryChanged,
+    PagesDropped,
     PagesLoaded,
     PagesSpilled,
     PagesStored,
@@ -62,6 +63,7 @@ EngineEvent = (
     | PagesSpilled
     | SpillChanged
     | PagesStored
+    | PagesDropped
     | PagesLoaded
     | DiskCacheChanged
     | MemoryChanged
@@ -117,6 +119,7 @@ __all__ = [
     "MemoryChanged",
     "PageUsage",
     "PagesCounted",
+    "PagesDropped",
     "PagesLoaded",
     "PagesSpilled",
     "PagesStored",

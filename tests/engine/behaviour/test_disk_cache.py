@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 
 from pie_mlx.engine.model.loading.sources import EMBEDDED
-from pie_mlx.engine.paging.disk import page_files
+from pie_mlx.engine.paging.disk import disk_cache, page_files
 from pie_mlx.engine.settings import DiskCacheSettings
-from pie_mlx.events import DiskCacheChanged, PagesLoaded, PagesStored, PassCompleted
+from pie_mlx.events import DiskCacheChanged, PagesDropped, PagesLoaded, PagesStored, PassCompleted
+from pie_mlx.metal.page_pool import pool
 from pie_mlx.sdk import Adapter, Context
 from tests.engine.running import Running, engine_alone, finished, in_context, running
 
@@ -252,3 +253,44 @@ async def test_a_hybrid_goes_on_from_a_stored_state(start: Start, tiny_model_dir
         assert await talk(engine) == drawn
         assert (attached(engine), loaded(engine)) == (192, 12)
         assert await talk(engine) == drawn
+
+
+async def test_pages_that_wait_to_be_written_are_found(
+    start: Start, root: Path, expected: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.rmtree(root)
+    monkeypatch.setattr(disk_cache, "BATCH_SECONDS", 1e6)
+    with start(total_pages=20) as engine:
+        assert await continued(engine) == expected
+        await continued(engine, seed=2)
+        assert await continued(engine) == expected
+        assert (loaded(engine) > 0, stored(engine)) == (True, 0)
+
+
+async def test_pages_that_come_faster_than_the_disk_takes_them_are_dropped_and_counted(
+    start: Start, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.rmtree(root)
+    monkeypatch.setattr(disk_cache, "QUEUE_BYTES", 0)
+    with start(total_pages=20) as engine:
+        for seed in (1, 2):
+            await continued(engine, seed=seed)
+    assert stored(engine) == 0
+    assert sum(event.pages for event in engine.events if isinstance(event, PagesDropped)) >= 12
+
+
+async def test_without_shared_memory_pages_are_stored_and_read_through_the_device(
+    start: Start, root: Path, expected: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "shares_memory", lambda dtype: False)
+    with start() as engine:
+        assert await continued(engine) == expected
+        assert loaded(engine) == 12
+        await continued(engine, seed=2)
+    assert stored(engine) == 12
+    monkeypatch.undo()
+    with start() as engine:
+        second = await continued(engine, seed=2)
+        assert loaded(engine) == 12
+    with start(disk_cache=None) as engine:
+        assert await continued(engine, seed=2) == second

@@ -4,7 +4,7 @@ import fcntl
 import os
 import stat
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -114,6 +114,49 @@ def test_a_directory_that_others_may_enter_is_refused(root: Path) -> None:
 def test_a_file_takes_two_percent_more_than_its_pages_at_most(root: Path, files: PageFiles) -> None:
     size = files.write("ann", [Record(key(number), bytes(160), bytes(64 << 10)) for number in range(8)])
     assert size <= 1.02 * 8 * (64 << 10)
+
+
+def read_run(files: PageFiles, numbers: list[int]) -> int:
+    """How many leading records are read at once; each must be what was stored."""
+    rows = [bytearray(len(record(number).content)) for number in numbers]
+    names = [(key(number), record(number).tokens) for number in numbers]
+    count = files.read_run("ann", names, [memoryview(row) for row in rows])
+    assert [bytes(row) for row in rows[:count]] == [record(number).content for number in numbers[:count]]
+    return count
+
+
+def test_a_run_is_read_in_as_few_reads_as_it_lies_in(files: PageFiles, monkeypatch: pytest.MonkeyPatch) -> None:
+    for batch in ([1, 2, 3, 4], [5, 6], [8, 7]):
+        files.write("ann", [record(number) for number in batch])
+    reads: list[int] = []
+    readv = os.readv
+
+    def counted(descriptor: int, parts: Sequence[memoryview]) -> int:
+        reads.append(len(parts))
+        return readv(descriptor, parts)
+
+    monkeypatch.setattr(os, "readv", counted)
+    assert read_run(files, [1, 2, 3, 4, 5, 6, 7, 8]) == 8
+    assert reads == [8, 4, 2, 2]
+
+
+def test_a_read_that_is_interrupted_goes_on(files: PageFiles, monkeypatch: pytest.MonkeyPatch) -> None:
+    files.write("ann", [record(number) for number in range(1, 5)])
+    readv = os.readv
+    monkeypatch.setattr(os, "readv", lambda descriptor, parts: readv(descriptor, [parts[0][:7]]))
+    assert read_run(files, [1, 2, 3, 4]) == 4
+
+
+def test_a_run_ends_before_the_first_record_that_is_not_what_was_stored(root: Path, files: PageFiles) -> None:
+    files.write("ann", [record(number) for number in range(1, 5)])
+    (file,) = (root / MODEL).glob("*")
+    whole = file.read_bytes()
+    content = bytes(record(3).content)
+    file.write_bytes(whole.replace(content, content[:-1] + b"!"))
+    assert read_run(files, [1, 2, 3, 4]) == 2
+    assert not files.holds("ann", key(3))
+    os.truncate(file, whole.index(bytes(record(2).content)) + 5)
+    assert read_run(files, [1, 2]) == 1
 
 
 # Damage.
