@@ -1,20 +1,24 @@
 """KV that outlives its engine: tokens are those of a run without a break."""
 
 import asyncio
+import errno
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pie_mlx.engine.model.loading.sources import EMBEDDED
-from pie_mlx.engine.paging.disk import disk_cache, page_files
+from pie_mlx.engine.paging.disk import batch_writer, directory, disk_cache, opening, page_files
+from pie_mlx.engine.paging.disk.identity import WeightDigests
 from pie_mlx.engine.settings import DiskCacheSettings
 from pie_mlx.events import DiskCacheChanged, PagesDropped, PagesLoaded, PagesStored, PassCompleted
 from pie_mlx.metal.page_pool import pool
@@ -56,6 +60,22 @@ async def flushed(engine: Running) -> None:
     disk = engine.core.services.disk
     assert disk is not None
     await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(disk.flush(), engine.core.loop))
+
+
+async def opened(engine: Running) -> None:
+    """Wait until the disk cache is open."""
+    disk = engine.core.services.disk
+    assert disk is not None
+    await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(disk.opened(), engine.core.loop))
+
+
+async def emptied(engine: Running) -> None:
+    """Forget what is cached in memory."""
+
+    async def empty() -> None:
+        engine.core.services.queue.empty_cache()
+
+    await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(empty(), engine.core.loop))
 
 
 @pytest.fixture(scope="module")
@@ -294,3 +314,62 @@ async def test_without_shared_memory_pages_are_stored_and_read_through_the_devic
         assert loaded(engine) == 12
     with start(disk_cache=None) as engine:
         assert await continued(engine, seed=2) == second
+
+
+async def test_nothing_is_found_or_stored_before_all_of_large_weights_is_read(
+    start: Start, root: Path, expected: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_read, compute = threading.Event(), WeightDigests.compute
+
+    def blocked(self: WeightDigests, *arguments: Any, **options: Any) -> list[str]:
+        may_read.wait()
+        return compute(self, *arguments, **options)
+
+    monkeypatch.setattr(WeightDigests, "compute", blocked)
+    monkeypatch.setattr(opening, "WAITED_BYTES", -1)
+    (root / "weights.json").unlink()
+    before = files(root)
+    with start() as engine:
+        assert await continued(engine) == expected
+        finished(saved(engine))
+        assert (loaded(engine), stored(engine), files(root)) == (0, 0, before)
+        may_read.set()
+        finished(opened(engine))
+        finished(emptied(engine))
+        assert await continued(engine) == expected
+        assert loaded(engine) == 12
+
+
+async def test_a_write_that_hangs_holds_up_no_step(
+    start: Start, root: Path, expected: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.rmtree(root)
+    may_write, write = threading.Event(), page_files.PageFiles.write
+
+    def slow(self: page_files.PageFiles, *arguments: Any) -> int:
+        may_write.wait()
+        return write(self, *arguments)
+
+    monkeypatch.setattr(page_files.PageFiles, "write", slow)
+    monkeypatch.setattr(batch_writer, "RECORDS", 1)
+    with start(total_pages=20) as engine:
+        for seed in (1, 2, 3):
+            drawn = await continued(engine, seed=seed)
+        assert (len(drawn), stored(engine)) == (8, 0)
+        may_write.set()
+    assert stored(engine) > 0
+
+
+async def test_a_directory_that_has_become_read_only_is_still_read(
+    start: Start, expected: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*arguments: object) -> None:
+        raise OSError(errno.EROFS, "read-only file system")
+
+    with start() as engine:
+        monkeypatch.setattr(directory, "make_private", refuse)
+        assert await continued(engine) == expected
+        assert loaded(engine) == 12
+        await continued(engine, seed=2)
+    assert [event.state for event in engine.events if isinstance(event, DiskCacheChanged)] == ["ready", "failed"]
+    assert sum(event.pages for event in engine.events if isinstance(event, PagesDropped)) == 12

@@ -111,6 +111,11 @@ class DiskCache:
         self._files, self._batches = files, BatchWriter(files)
         self._tell("ready", str(files.directory.root))
 
+    async def opened(self) -> None:
+        """Wait until it is open, or the disk has refused."""
+        if self._opening is not None:
+            await self._opening
+
     # Reading.
 
     def holds(self, user: str, key: bytes) -> bool:
@@ -240,8 +245,7 @@ class DiskCache:
     async def close(self) -> None:
         """Write what waits, and end the threads; once."""
         self.is_closing = True
-        if self._opening is not None:
-            await self._opening
+        await self.opened()
         if self._timer is not None:
             self._timer.cancel()
         await self.flush()
