@@ -1,12 +1,15 @@
 """Random launches, kills, suspensions and disconnects for a while, then a count of what is left over.
 
-    python -m benchmarks.soak [--seconds 600] [--seed 0]
+    python -m benchmarks.soak [--seconds 600] [--seed 0] [--store]
 
 Programs decode, fork, suspend themselves, wait for their client, launch children, message each other, write files,
 crash and hang, on a null model in a pool that is too small for all of them. Workers are killed, stopped and continued;
 the disk that holds scratch, spill, logs and programs is full now and then; clients connect, launch and vanish. At the
 end nothing may be left: no page, no account, no process, no file descriptor, no thread, no task, no connection. Memory
 may not grow after the first two minutes. Exits with 1 if something is left or has grown.
+
+With `--store` pie-tiny runs instead, with a disk cache that is bounded, removed now and then, and shared with an engine
+in another process, which is killed again and again. At the end no file may be half-written, or not what it says.
 """
 
 import argparse
@@ -32,6 +35,7 @@ from websockets.exceptions import WebSocketException
 
 from benchmarks.resident import TOLERANCE_MIB, Resident
 from benchmarks.small_disk import SmallDisk, small_disk
+from benchmarks.soak_store import Store
 from pie_mlx import Engine, Process
 from pie_mlx.engine.services import Services
 from pie_mlx.errors import PieError
@@ -167,8 +171,10 @@ async def left(server: Server) -> Left:
 class Soak:
     """A crowd of programs and of clients, and somebody who disturbs them."""
 
-    def __init__(self, server: Server, programs: list[Path], disk: SmallDisk, seed: int) -> None:
-        self._server, self._engine = server, server.service.engine
+    def __init__(
+        self, server: Server, programs: list[Path], disk: SmallDisk, seed: int, store: Store | None = None
+    ) -> None:
+        self._server, self._engine, self._store = server, server.service.engine, store
         self._programs, self._disk = programs, disk
         self._random = random.Random(seed)
         self._crowd: dict[Process, asyncio.Task[Outcome]] = {}
@@ -190,6 +196,8 @@ class Soak:
             process.cancel()
         await self._see_off(list(self._crowd))
         await self._end_detached()
+        if self._store is not None:
+            await self._store.kill_neighbour()
         # Warm workers that were killed are replaced after the next launch.
         await self._engine.run(self._programs[0], {"number": 0})
 
@@ -206,6 +214,8 @@ class Soak:
             self._cancel: 1,
             self._turn_disk: 0.3,
         }
+        if self._store is not None:
+            chances |= {self._store.restart_neighbour: 0.1, self._store.remove: 0.05}
         (deed,) = self._random.choices(list(chances), list(chances.values()))
         self.deeds[deed.__name__.strip("_").replace("_", " ")] += 1
         await deed()
@@ -319,21 +329,23 @@ class Report:
         return f"{level:.0f} MiB after {self.level_seconds:.0f} s, {end:.0f} at the end, {slope:+.2f} per minute"
 
 
-async def soak(seconds: float, seed: int) -> Report:
+async def soak(seconds: float, seed: int, *, has_store: bool = False) -> Report:
     """Disturb an engine and its clients for so long."""
     level_seconds = min(LEVEL_SECONDS, seconds / 3)
     resident = Resident()
     with tempfile.TemporaryDirectory() as directory, small_disk(Path(directory) / "disk") as disk:
         programs = write_programs(Path(directory))
-        async with serving(disk.directory) as server:
+        store = Store(disk.directory / "kv", programs[0]) if has_store else None
+        async with serving(disk.directory, store) as server:
             for program in programs:
                 server.service.programs.install(program.read_bytes(), MANIFEST.format(name=program.stem))
             await Soak(server, programs, disk, seed).run(WARM_UP_SECONDS)
             before = await steady(server)
-            crowd = Soak(server, programs, disk, seed + 1)
+            crowd = Soak(server, programs, disk, seed + 1, store)
             async with resident.sampled():
                 await crowd.run(seconds)
             leaked: dict[str, float] = dict((await steady(server)).beyond(before))
+        leaked |= {} if store is None else store.faults()
     grown = resident.end_mib - resident.at(level_seconds)
     if grown > TOLERANCE_MIB:
         leaked["MiB"] = round(grown)
@@ -341,7 +353,7 @@ async def soak(seconds: float, seed: int) -> Report:
 
 
 @contextlib.asynccontextmanager
-async def serving(disk: Path) -> AsyncIterator[Server]:
+async def serving(disk: Path, store: Store | None = None) -> AsyncIterator[Server]:
     """A server whose files are all on `disk`."""
     workers = WorkerSettings(
         watchdog_seconds=1.0, warm_workers=2, scratch_directory=str(disk / "scratch"), scratch_max_bytes=8 << 20
@@ -350,7 +362,10 @@ async def serving(disk: Path) -> AsyncIterator[Server]:
 
     def engine(on_event: Callable[[Event], None], resolve: ResolveName) -> Engine:
         return Engine(
-            dummy=True,
+            "pie-tiny",
+            name="dummy",
+            dummy=store is None,
+            disk_cache=None if store is None else store.settings,
             total_pages=96,
             isolation="process",
             workers=workers,
@@ -381,8 +396,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--store", action="store_true")
     options = parser.parse_args()
-    report = asyncio.run(soak(options.seconds, options.seed))
+    report = asyncio.run(soak(options.seconds, options.seed, has_store=options.store))
     print(f"{sum(report.endings.values())} programs ended: {told(report.endings)}")
     print(f"disturbed: {told(report.deeds)}")
     print(f"memory: {report.memory}")

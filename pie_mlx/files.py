@@ -12,6 +12,8 @@ PRIVATE, SHARED = 0o600, 0o666
 """Modes of new files; the user's umask reduces both."""
 NAME_BYTES = 200
 """The longest safe name: file systems take 255 bytes, and a number or a suffix may be added."""
+REPLACING = ".new"
+"""The end of the name of a file until it is whole."""
 _SUFFIX_BYTES = 20
 
 
@@ -33,7 +35,7 @@ def create_file(path: Path, data: bytes, mode: int = PRIVATE) -> None:
 
 def write_file(path: Path, data: bytes, mode: int = PRIVATE) -> None:
     """Replace a file atomically. Raises OSError and then changes nothing."""
-    unfinished = path.with_name(f".{secrets.token_hex(8)}.new")
+    unfinished = path.with_name(f".{secrets.token_hex(8)}{REPLACING}")
     try:
         create_file(unfinished, data, mode)
         try:

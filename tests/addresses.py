@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 
 import mlx.core as mx
-import numpy as np
+
+from pie_mlx.metal.arrays import host_view
 
 
 def addresses(arrays: Iterable[mx.array]) -> list[int]:
-    return [np.asarray(array).__array_interface__["data"][0] for array in arrays]
+    return [host_view(array).__array_interface__["data"][0] for array in arrays]

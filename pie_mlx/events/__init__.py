@@ -38,6 +38,7 @@ from pie_mlx.events.work import (
     DiskCacheChanged,
     EngineStarted,
     MemoryChanged,
+    PagesDropped,
     PagesLoaded,
     PagesSpilled,
     PagesStored,
@@ -63,6 +64,7 @@ EngineEvent = (
     | PagesSpilled
     | SpillChanged
     | PagesStored
+    | PagesDropped
     | PagesLoaded
     | SnapshotStored
     | DiskCacheChanged
@@ -119,6 +121,7 @@ __all__ = [
     "MemoryChanged",
     "PageUsage",
     "PagesCounted",
+    "PagesDropped",
     "PagesLoaded",
     "PagesSpilled",
     "PagesStored",

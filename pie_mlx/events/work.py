@@ -82,6 +82,12 @@ class PagesStored(Event, frozen=True):
     size_bytes: int
 
 
+class PagesDropped(Event, frozen=True):
+    """Pages were not written to the disk cache: they came faster than the disk takes them, or it refused them."""
+
+    pages: int
+
+
 class PagesLoaded(Event, frozen=True):
     """Pages of `size_bytes` were read from the disk cache in `seconds`."""
 

@@ -1,5 +1,6 @@
 """Typed doors to MLX functions whose stubs are incomplete."""
 
+import functools
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -38,6 +39,18 @@ def index_of(places: npt.NDArray[np.int64]) -> mx.array | slice:
 def host_view(array: mx.array) -> npt.NDArray[Any]:
     """The memory of an evaluated array, readable and writable while nothing computes with it; bfloat16 as uint16."""
     return np.asarray(cast("Any", array.view(mx.uint16) if array.dtype == mx.bfloat16 else array))
+
+
+@functools.cache
+def shares_memory(dtype: mx.Dtype) -> bool:
+    """Whether the device reads what the host writes to a view of an array: on a CPU, and where memory is unified."""
+    array = mx.zeros((2,), dtype)
+    evaluate(array)
+    try:
+        host_view(array)[...] = 1
+    except (BufferError, RuntimeError, TypeError, ValueError):
+        return False
+    return bool((to_host(mx.concatenate([array, array])) == 1).all())
 
 
 def to_host(array: mx.array) -> npt.NDArray[Any]:

@@ -19,6 +19,7 @@ HELPERS = {
     "resident",
     "schema_types",
     "small_disk",
+    "soak_store",  # used by `soak`
     "tiny_models",
 }
 ELSEWHERE = {"hostile", "soak"}

@@ -9,6 +9,8 @@ from typing import Any
 import mlx.core as mx
 import numpy.typing as npt
 
+from pie_mlx.metal.page_pool.storage import HostPages
+
 Spans = list[tuple[int, int]]
 """First byte and end (exclusive) of parts of an array."""
 
@@ -40,6 +42,11 @@ class HeadMajor:
         index = pages[:, None] + mx.arange(heads, dtype=mx.int32)[:, None] * count
         taken = mx.unflatten(array.flatten(), 0, (heads * count, page_size * dim))[index]
         return mx.unflatten(taken.flatten(2), 2, (-1, dim))
+
+    def host_pages(self, view: npt.NDArray[Any], page_size: int) -> HostPages:
+        """A view of the whole array as its pages."""
+        heads, slots, dim = view.shape
+        return view.reshape(heads, slots // page_size, page_size, dim).transpose(1, 2, 0, 3)
 
     def spans(self, array: mx.array, start: int, stop: int) -> Spans:
         """The byte ranges of slots `start` .. `stop`, one per head."""

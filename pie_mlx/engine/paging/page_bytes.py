@@ -3,16 +3,13 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import mlx.core as mx
 import numpy as np
 import numpy.typing as npt
 
-from pie_mlx.metal.page_pool.pool import HostPages, KvPool
+from pie_mlx.metal.page_pool.pool import HOST_DTYPES, HostContent, KvPool
 
-HostContent = Sequence[tuple[HostPages, HostPages]]
-"""K and V of some pages per layer, as `KvPool.read_pages` gives them: [pages, page_size, kv_heads, head_dim]."""
-
-_HOST_DTYPES = {mx.float32: np.float32, mx.float16: np.float16, mx.bfloat16: np.uint16}
+PageRows = npt.NDArray[np.uint8]
+"""The bytes of some pages, one page a row."""
 
 
 class _Part(NamedTuple):
@@ -36,7 +33,7 @@ class PageLayout:
     @staticmethod
     def of_pool(pool: KvPool) -> "PageLayout":
         """That of the pages of a pool."""
-        dtype = np.dtype(_HOST_DTYPES[pool.dtype])
+        dtype = np.dtype(HOST_DTYPES[pool.dtype])
         dims = [(shape.kv_heads, dim) for shape in pool.shapes for dim in (shape.key_dim, shape.value_dim)]
         return PageLayout([_Part((pool.page_size, *each), dtype) for each in dims])
 
@@ -49,13 +46,15 @@ class PageLayout:
         """The bytes of page `place` of `content`."""
         return b"".join(array[place].tobytes() for pair in content for array in pair)
 
-    def unpack(self, pages: Sequence[bytes | memoryview]) -> HostContent:
-        """The content of some pages, each of `bytes` bytes."""
-        rows = np.frombuffer(b"".join(pages), np.uint8).reshape(len(pages), self.bytes)
+    def rows(self, pages: int) -> PageRows:
+        """Memory for the bytes of so many pages."""
+        return np.empty((pages, self.bytes), np.uint8)
+
+    def content(self, rows: PageRows) -> HostContent:
+        """The content of pages as views of their bytes."""
         arrays: list[npt.NDArray[Any]] = []
         start = 0
         for part in self._parts:
-            column = np.ascontiguousarray(rows[:, start : start + part.bytes])
-            arrays.append(column.view(part.dtype).reshape(len(pages), *part.shape))
+            arrays.append(rows[:, start : start + part.bytes].view(part.dtype).reshape(len(rows), *part.shape))
             start += part.bytes
         return list(zip(arrays[::2], arrays[1::2], strict=True))

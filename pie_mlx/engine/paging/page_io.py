@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 from pie_mlx.engine.kv import Evicted, KeptState, PageContent, PageCopy, PageRead, PageRecord, PageStore
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.paging.disk.disk_cache import DiskCache
-from pie_mlx.engine.paging.page_bytes import HostContent
 from pie_mlx.engine.paging.prefill_rate import PrefillRate
 from pie_mlx.engine.paging.spill import Spill
 from pie_mlx.engine.paging.state_io import StateIO
 from pie_mlx.events import Event, PagesSpilled
+from pie_mlx.metal.page_pool.pool import HostContent
 
 BATCH_PAGES = 64
 STOP_SECONDS = 3.0
@@ -215,9 +215,11 @@ class PageIO:
         None once another kind of pool has replaced the first: that computes a little differently.
         """
         if self._disk is not None and type(self._runner.model.pool) is self._pool_kind:
-            content = await self._runner.move_pages(lambda pool: pool.read_pages([one.page for one in pages]))
+            rows = self._disk.layout.rows(len(pages))
+            content = self._disk.layout.content(rows)
+            await self._runner.move_pages(lambda pool: pool.read_pages([one.page for one in pages], content))
             states = [None if one.state is None else await self._runner.call(one.state.to_host) for one in pages]
-            self._disk.put(pages, content, states)
+            self._disk.put(pages, rows, states)
 
     async def _fill(self, filling: _Filling) -> None:
         if wanted := not filling.done.done() and filling.is_wanted():

@@ -10,7 +10,6 @@ from pie_mlx.engine.market.accounting import Accounting
 from pie_mlx.engine.model.runner.batch import LogitsRequest
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.paging.disk.disk_cache import DiskCache
-from pie_mlx.engine.paging.page_bytes import HostContent
 from pie_mlx.engine.paging.page_io import PageIO
 from pie_mlx.engine.paging.spill import Spill
 from pie_mlx.engine.paging.stored_kv import StoredKv
@@ -25,6 +24,7 @@ from pie_mlx.engine.scheduler.tick_view import is_contended
 from pie_mlx.engine.speculation.drafting import Window
 from pie_mlx.errors import EngineStoppedError, ForwardTimeoutError
 from pie_mlx.events import Event
+from pie_mlx.metal.page_pool.pool import HostContent
 
 T = TypeVar("T")
 

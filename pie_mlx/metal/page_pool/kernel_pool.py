@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import mlx.core as mx
 import numpy as np
 
-from pie_mlx.metal.arrays import evaluate, to_host
+from pie_mlx.metal.arrays import evaluate, host_view, to_host
 from pie_mlx.metal.faults import suspects
 from pie_mlx.metal.kernels.kv_write import kv_write
 from pie_mlx.metal.kernels.latent_attention import LATENT_ROWS
@@ -15,7 +15,8 @@ from pie_mlx.metal.kernels.page_moves import page_copy, page_gather, page_scatte
 from pie_mlx.metal.kernels.paged_attention import carries_sizes
 from pie_mlx.metal.kernels.requirements import first_fence, padded
 from pie_mlx.metal.launcher import KernelLauncher
-from pie_mlx.metal.page_pool.pool import HostPages, KvPool, LayerShape, SlotWrite
+from pie_mlx.metal.page_pool.pool import HostContent, KvPool, LayerShape, SlotWrite
+from pie_mlx.metal.page_pool.storage import HostPages
 
 KeysAndValues = tuple[mx.array, mx.array]
 
@@ -141,24 +142,26 @@ class KernelPool(KvPool):
         keys, values = self._gathered(layer, [int(page) for page in to_host(pages).flat])
         return _batched(keys, shape), _batched(values, shape)
 
-    def read_pages(self, pages: Sequence[int]) -> list[tuple[HostPages, HostPages]]:
-        """K and V of `pages` per layer, on the host."""
+    def _host_pages(self) -> list[HostPages]:
+        evaluate(self.arrays())
+        return [host_view(array) for layer in self.layers for array in (layer.keys, layer.values)]
+
+    def _read_on_device(self, pages: Sequence[int]) -> HostContent:
         if len(pages) <= PAGES_AT_ONCE:
-            return self._read_pages(pages)
+            return self._read_at_once(pages)
         starts = range(0, len(pages), PAGES_AT_ONCE)
-        parts = [self._read_pages(pages[start : start + PAGES_AT_ONCE]) for start in starts]
+        parts = [self._read_at_once(pages[start : start + PAGES_AT_ONCE]) for start in starts]
         return [
             (np.concatenate([keys for keys, _ in layer]), np.concatenate([values for _, values in layer]))
             for layer in zip(*parts, strict=True)
         ]
 
-    def _read_pages(self, pages: Sequence[int]) -> list[tuple[HostPages, HostPages]]:
+    def _read_at_once(self, pages: Sequence[int]) -> HostContent:
         taken = [self._gathered(layer, pages) for layer in range(len(self.layers))]
         evaluate(taken)
         return [(self._paged(keys.flatten(0, 1)), self._paged(values.flatten(0, 1))) for keys, values in taken]
 
-    def write_pages(self, pages: Sequence[int], content: Sequence[tuple[HostPages, HostPages]]) -> None:
-        """Stores what `read_pages` returned in `pages`, which may be other pages."""
+    def _write_on_device(self, pages: Sequence[int], content: HostContent) -> None:
         size = (-1, self.page_size)
         for layer, (keys, values) in enumerate(content):
             new = [mx.unflatten(self._rows_of(array), 0, size) for array in (keys, values)]

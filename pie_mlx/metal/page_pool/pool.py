@@ -2,20 +2,20 @@
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
 
 import mlx.core as mx
 import numpy as np
 import numpy.typing as npt
 
 from pie_mlx.errors import OutOfPagesError
-from pie_mlx.metal.arrays import evaluate, from_host, index_of, integers, to_host
+from pie_mlx.metal.arrays import evaluate, from_host, host_view, index_of, integers, shares_memory, to_host
 from pie_mlx.metal.batches import RowBatches
 from pie_mlx.metal.numerics import Numerics
-from pie_mlx.metal.page_pool.storage import SlotMajor, Storage
+from pie_mlx.metal.page_pool.storage import HostPages, SlotMajor, Storage
 
-HostPages = npt.NDArray[Any]
-"""K or V of some pages on the host, [pages, page_size, kv_heads, head_dim]; bfloat16 as uint16 bits."""
+HostContent = Sequence[tuple[HostPages, HostPages]]
+"""K and V of some pages per layer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,9 @@ class LayerShape:
     def output_dim(self) -> int:
         """Elements of the attention of one query head."""
         return self.key_dim if self.latent else self.value_dim
+
+
+HOST_DTYPES = {mx.float32: np.float32, mx.float16: np.float16, mx.bfloat16: np.uint16}
 
 
 def page_bytes(shapes: Sequence[LayerShape], page_size: int, dtype: mx.Dtype) -> int:
@@ -199,15 +202,52 @@ class KvPool:
         for independent in _rounds(copies):
             self._copy_round(independent)
 
-    def read_pages(self, pages: Sequence[int]) -> list[tuple[HostPages, HostPages]]:
-        """K and V of `pages` per layer, on the host."""
+    def read_pages(self, pages: Sequence[int], into: HostContent | None = None) -> HostContent:
+        """K and V of `pages` per layer, on the host; in the arrays of `into`, if there are any."""
+        if not shares_memory(self.dtype):
+            found = self._read_on_device(pages)
+            for target, source in zip(_flat(into), _flat(found), strict=True) if into is not None else ():
+                target[...] = source
+            return found if into is None else into
+        content = into if into is not None else self._empty(len(pages))
+        for target, own in zip(_flat(content), self._host_pages(), strict=True):
+            for place, page, count in _neighbours(pages):
+                target[place : place + count] = own[page : page + count]
+        return content
+
+    def write_pages(self, pages: Sequence[int], content: HostContent) -> None:
+        """Stores what `read_pages` returned in `pages`, which may be other pages. Keeps none of `content`."""
+        if not shares_memory(self.dtype):
+            self._write_on_device(pages, content)
+            return
+        for own, source in zip(self._host_pages(), _flat(content), strict=True):
+            for place, page, count in _neighbours(pages):
+                own[page : page + count] = source[place : place + count]
+        self._changed(pages)
+
+    def _host_pages(self) -> list[HostPages]:
+        """The memory of all pages, K and V by layer. Drop it before the next step."""
+        held = self.arrays()
+        evaluate(held)
+        return [self.storage.host_pages(host_view(array), self.page_size) for array in held]
+
+    def _empty(self, pages: int) -> HostContent:
+        dtype = HOST_DTYPES[self.dtype]
+        return [
+            (
+                np.empty((pages, self.page_size, shape.kv_heads, shape.key_dim), dtype),
+                np.empty((pages, self.page_size, shape.kv_heads, shape.value_dim), dtype),
+            )
+            for shape in self.shapes
+        ]
+
+    def _read_on_device(self, pages: Sequence[int]) -> HostContent:
         slots = integers(self._slots([(page, self.page_size) for page in pages]))
         taken = [self.rows(layer, slots) for layer in range(len(self.shapes))]
         evaluate(taken)
         return [(self._paged(keys), self._paged(values)) for keys, values in taken]
 
-    def write_pages(self, pages: Sequence[int], content: Sequence[tuple[HostPages, HostPages]]) -> None:
-        """Stores what `read_pages` returned in `pages`, which may be other pages."""
+    def _write_on_device(self, pages: Sequence[int], content: HostContent) -> None:
         index = integers(self._slots([(page, self.page_size) for page in pages]))
         for layer, (keys, values) in enumerate(content):
             self.storage.put(self._keys[layer], self._rows_of(keys), index)
@@ -256,7 +296,7 @@ class KvPool:
         return to_host(mx.unflatten(rows, 0, (-1, self.page_size)))
 
     def _rows_of(self, content: HostPages) -> mx.array:
-        array = from_host(content).flatten(0, 1)
+        array = from_host(np.ascontiguousarray(content)).flatten(0, 1)
         return array.view(self.dtype) if self.dtype == mx.bfloat16 else array
 
 
@@ -272,3 +312,13 @@ def _rounds(copies: Sequence[tuple[int, int, int]]) -> list[list[tuple[int, int,
         rounds[-1].append(copy)
         written.add(target)
     return rounds
+
+
+def _flat(content: HostContent) -> list[HostPages]:
+    return [array for pair in content for array in pair]
+
+
+def _neighbours(pages: Sequence[int]) -> list[tuple[int, int, int]]:
+    """The pages as runs: the place of the first in `pages`, the first page, and how many."""
+    cuts = [place for place, page in enumerate(pages) if not place or page != pages[place - 1] + 1]
+    return [(start, pages[start], stop - start) for start, stop in pairwise([*cuts, len(pages)])]

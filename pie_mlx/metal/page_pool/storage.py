@@ -1,8 +1,12 @@
 """Memory layout of one layer's K or V, chosen for the code that reads it."""
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import mlx.core as mx
+import numpy.typing as npt
+
+HostPages = npt.NDArray[Any]
+"""K or V of some pages on the host, [pages, page_size, kv_heads, head_dim]; bfloat16 as uint16 bits."""
 
 
 class Storage(Protocol):
@@ -13,6 +17,7 @@ class Storage(Protocol):
     def rows(self, array: mx.array, index: mx.array) -> mx.array: ...
     def span(self, array: mx.array, start: int, stop: int) -> mx.array: ...
     def pages(self, array: mx.array, pages: mx.array, page_size: int) -> mx.array: ...
+    def host_pages(self, view: npt.NDArray[Any], page_size: int) -> HostPages: ...
 
 
 class SlotMajor:
@@ -38,3 +43,8 @@ class SlotMajor:
         """`pages` [b, n] as [b, heads, n * page_size, dim]."""
         paged = mx.unflatten(array, 0, (-1, page_size))
         return paged[pages].flatten(1, 2).swapaxes(1, 2)
+
+    def host_pages(self, view: npt.NDArray[Any], page_size: int) -> HostPages:
+        """A view of the whole array as its pages."""
+        slots, heads, dim = view.shape
+        return view.reshape(slots // page_size, page_size, heads, dim)

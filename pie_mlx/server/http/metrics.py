@@ -33,6 +33,7 @@ class _ServiceCollector(Collector):
         yield _counter("pie_cached_tokens", "Tokens attached from the prefix cache", totals.attached_tokens)
         yield _counter("pie_disk_pages_written", "Pages of KV written to the disk cache", totals.stored_pages)
         yield _counter("pie_disk_bytes_written", "Bytes written to the disk cache", totals.stored_bytes)
+        yield _counter("pie_disk_pages_dropped", "Pages of KV that the disk did not take", totals.dropped_pages)
         yield _counter("pie_disk_pages_read", "Pages of KV read from the disk cache", totals.loaded_pages)
         yield _counter("pie_passes", "Forward passes completed", totals.requests)
         yield _counter("pie_batch_seconds", "Seconds spent in batches", totals.batch_seconds)

@@ -9,6 +9,7 @@ from pie_mlx.events import (
     Event,
     MarketSettled,
     PagesCounted,
+    PagesDropped,
     PagesLoaded,
     PagesSpilled,
     PagesStored,
@@ -47,6 +48,7 @@ class EngineTotals:
     spill: str = ""
     stored_pages: int = 0
     stored_bytes: int = 0
+    dropped_pages: int = 0
     loaded_pages: int = 0
     launched: int = 0
     returned: int = 0
@@ -93,6 +95,8 @@ class EngineTotals:
             case PagesStored(pages=pages, size_bytes=size):
                 self.stored_pages += pages
                 self.stored_bytes += size
+            case PagesDropped(pages=pages):
+                self.dropped_pages += pages
             case PagesLoaded(pages=pages):
                 self.loaded_pages += pages
             case _:

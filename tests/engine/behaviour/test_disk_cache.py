@@ -1,22 +1,27 @@
 """KV that outlives its engine: tokens are those of a run without a break."""
 
 import asyncio
+import errno
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pie_mlx.engine.model.loading.sources import EMBEDDED
-from pie_mlx.engine.paging.disk import page_files
+from pie_mlx.engine.paging.disk import batch_writer, directory, disk_cache, opening, page_files
+from pie_mlx.engine.paging.disk.identity import WeightDigests
 from pie_mlx.engine.settings import DiskCacheSettings
-from pie_mlx.events import DiskCacheChanged, PagesLoaded, PagesStored, PassCompleted
+from pie_mlx.events import DiskCacheChanged, PagesDropped, PagesLoaded, PagesStored, PassCompleted
+from pie_mlx.metal.page_pool import pool
 from pie_mlx.sdk import Adapter, Context
 from tests.engine.running import Running, engine_alone, finished, in_context, running
 
@@ -55,6 +60,22 @@ async def flushed(engine: Running) -> None:
     disk = engine.core.services.disk
     assert disk is not None
     await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(disk.flush(), engine.core.loop))
+
+
+async def opened(engine: Running) -> None:
+    """Wait until the disk cache is open."""
+    disk = engine.core.services.disk
+    assert disk is not None
+    await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(disk.opened(), engine.core.loop))
+
+
+async def emptied(engine: Running) -> None:
+    """Forget what is cached in memory."""
+
+    async def empty() -> None:
+        engine.core.services.queue.empty_cache()
+
+    await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(empty(), engine.core.loop))
 
 
 @pytest.fixture(scope="module")
@@ -258,3 +279,103 @@ async def test_a_hybrid_goes_on_from_a_stored_state(start: Start, tiny_model_dir
         assert await talk(engine) == drawn
         assert (attached(engine), loaded(engine)) == (192, 12)
         assert await talk(engine) == drawn
+
+
+async def test_pages_that_wait_to_be_written_are_found(
+    start: Start, root: Path, expected: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.rmtree(root)
+    monkeypatch.setattr(disk_cache, "BATCH_SECONDS", 1e6)
+    with start(total_pages=20) as engine:
+        assert await continued(engine) == expected
+        await continued(engine, seed=2)
+        assert await continued(engine) == expected
+        assert (loaded(engine) > 0, stored(engine)) == (True, 0)
+
+
+async def test_pages_that_come_faster_than_the_disk_takes_them_are_dropped_and_counted(
+    start: Start, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.rmtree(root)
+    monkeypatch.setattr(disk_cache, "QUEUE_BYTES", 0)
+    with start(total_pages=20) as engine:
+        for seed in (1, 2):
+            await continued(engine, seed=seed)
+    assert stored(engine) == 0
+    assert sum(event.pages for event in engine.events if isinstance(event, PagesDropped)) >= 12
+
+
+async def test_without_shared_memory_pages_are_stored_and_read_through_the_device(
+    start: Start, root: Path, expected: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "shares_memory", lambda dtype: False)
+    with start() as engine:
+        assert await continued(engine) == expected
+        assert loaded(engine) == 12
+        await continued(engine, seed=2)
+    assert stored(engine) == 12
+    monkeypatch.undo()
+    with start() as engine:
+        second = await continued(engine, seed=2)
+        assert loaded(engine) == 12
+    with start(disk_cache=None) as engine:
+        assert await continued(engine, seed=2) == second
+
+
+async def test_nothing_is_found_or_stored_before_all_of_large_weights_is_read(
+    start: Start, root: Path, expected: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_read, compute = threading.Event(), WeightDigests.compute
+
+    def blocked(self: WeightDigests, *arguments: Any, **options: Any) -> list[str]:
+        may_read.wait()
+        return compute(self, *arguments, **options)
+
+    monkeypatch.setattr(WeightDigests, "compute", blocked)
+    monkeypatch.setattr(opening, "WAITED_BYTES", -1)
+    (root / "weights.json").unlink()
+    before = files(root)
+    with start() as engine:
+        assert await continued(engine) == expected
+        finished(saved(engine))
+        assert (loaded(engine), stored(engine), files(root)) == (0, 0, before)
+        may_read.set()
+        finished(opened(engine))
+        finished(emptied(engine))
+        assert await continued(engine) == expected
+        assert loaded(engine) == 12
+
+
+async def test_a_write_that_hangs_holds_up_no_step(
+    start: Start, root: Path, expected: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.rmtree(root)
+    may_write, write = threading.Event(), page_files.PageFiles.write
+
+    def slow(self: page_files.PageFiles, *arguments: Any) -> int:
+        may_write.wait()
+        return write(self, *arguments)
+
+    monkeypatch.setattr(page_files.PageFiles, "write", slow)
+    monkeypatch.setattr(batch_writer, "RECORDS", 1)
+    with start(total_pages=20) as engine:
+        for seed in (1, 2, 3):
+            drawn = await continued(engine, seed=seed)
+        assert (len(drawn), stored(engine)) == (8, 0)
+        may_write.set()
+    assert stored(engine) > 0
+
+
+async def test_a_directory_that_has_become_read_only_is_still_read(
+    start: Start, expected: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*arguments: object) -> None:
+        raise OSError(errno.EROFS, "read-only file system")
+
+    with start() as engine:
+        monkeypatch.setattr(directory, "make_private", refuse)
+        assert await continued(engine) == expected
+        assert loaded(engine) == 12
+        await continued(engine, seed=2)
+    assert [event.state for event in engine.events if isinstance(event, DiskCacheChanged)] == ["ready", "failed"]
+    assert sum(event.pages for event in engine.events if isinstance(event, PagesDropped)) == 12

@@ -40,10 +40,12 @@ PROGRAMS = (
 
 @contextmanager
 def recorded(builder: Builder, **settings: object) -> Iterator[tuple[Running, Story]]:
-    """An engine on the emulator, and the story of its pool. Spilling is the cheaper way, whatever the machine."""
+    """An engine on the emulator, and the story of its pool. Spilling is the cheaper way, whatever the machine, and
+    kernels move pages: what the host moves, it moves alone."""
     recorder = Recorder(builder)
     with pytest.MonkeyPatch.context() as patch, recorder.recording() as story:
         patch.setattr("pie_mlx.engine.paging.spill.spill.measure_costs", lambda disk: SpillCosts(1e15, 1e15))
+        patch.setattr("pie_mlx.metal.page_pool.pool.shares_memory", lambda dtype: False)
         with using(EmulatorBackend(recorder.launcher)), running(**settings) as engine:
             engine.prompt = small_prompt  # type: ignore[method-assign]
             yield engine, story

@@ -73,7 +73,11 @@ def test_pages_are_copied_in_order(launcher: KernelLauncher) -> None:
     assert_same(plain, kernels)
 
 
-def test_pages_spilled_can_be_restored_elsewhere(launcher: KernelLauncher) -> None:
+@pytest.mark.parametrize("is_shared", [True, False])
+def test_pages_spilled_can_be_restored_elsewhere(
+    launcher: KernelLauncher, is_shared: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pie_mlx.metal.page_pool.pool.shares_memory", lambda dtype: is_shared)
     plain, kernels = both(launcher, mx.bfloat16)
     for pool in (plain, kernels):
         pool.write_pages([7, 3], pool.read_pages([1, 2]))

@@ -1,13 +1,17 @@
 """The memory of the pages."""
 
+from typing import Any
+
 import mlx.core as mx
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pie_mlx.engine.paging.page_bytes import PageLayout
 from pie_mlx.errors import OutOfPagesError
-from pie_mlx.metal import KvPool, LayerShape, SlotWrite, pages_for_budget
+from pie_mlx.metal import KvPool, LayerShape, SlotWrite, arrays, pages_for_budget
+from pie_mlx.metal.arrays import shares_memory
 from tests.addresses import addresses
 
 SHAPES = [LayerShape(2, 8, 4), LayerShape(1, 4, 4)]
@@ -62,16 +66,57 @@ def test_copies_happen_in_order(kind: type[KvPool], copies: list[tuple[int, int,
     assert first_keys(pool) == expected
 
 
+@pytest.fixture(params=["shared memory", "memory of its own"])
+def ways_to_the_host(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ways of pages to the host and back."""
+    is_shared = request.param == "shared memory"
+    monkeypatch.setattr("pie_mlx.metal.page_pool.pool.shares_memory", lambda dtype: is_shared)
+
+
+@pytest.mark.usefixtures("ways_to_the_host")
 @pytest.mark.parametrize("dtype", [mx.float32, mx.float16, mx.bfloat16])
 def test_pages_come_back_from_the_host(kind: type[KvPool], dtype: mx.Dtype) -> None:
     pool = filled_pool(kind, dtype)
     content = pool.read_pages([4, 1])
     assert content[0][0].shape == (2, PAGE_SIZE, 2, 8)
+    before, where = pool.clock, addresses(pool.arrays())
     pool.write_pages([0, 2], content)
+    assert pool.clock > before  # copies of the pages are stale
+    assert addresses(pool.arrays()) == where
     keys = first_keys(pool)
     assert keys[:4] == [16, 17, 18, 19]
     assert keys[8:12] == [4, 5, 6, 7]
     assert keys[12:] == list(range(12, 24))
+
+
+@pytest.mark.usefixtures("ways_to_the_host")
+def test_pages_are_read_into_the_memory_of_the_reader(kind: type[KvPool]) -> None:
+    pool = filled_pool(kind)
+    layout = PageLayout.of_pool(pool)
+    rows = layout.rows(3)
+    pool.read_pages([2, 3, 0], layout.content(rows))
+    pool.write_pages([5, 1, 2], layout.content(rows[[0, 1, 2]]))
+    keys = first_keys(pool)
+    assert (keys[20:24], keys[4:8], keys[8:12]) == ([8, 9, 10, 11], [12, 13, 14, 15], [0, 1, 2, 3])
+
+
+def test_memory_is_shared_where_the_device_reads_what_the_host_wrote() -> None:
+    assert all(shares_memory(dtype) for dtype in (mx.float32, mx.float16, mx.bfloat16))
+
+
+@pytest.mark.parametrize("how", ["copy", "read-only"])
+def test_memory_of_which_the_host_has_only_a_copy_is_not_shared(monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    def view(array: mx.array) -> Any:
+        copy = np.array(array)
+        copy.flags.writeable = how == "copy"
+        return copy
+
+    monkeypatch.setattr(arrays, "host_view", view)
+    shares_memory.cache_clear()
+    try:
+        assert not shares_memory(mx.float32)
+    finally:
+        shares_memory.cache_clear()
 
 
 def test_writes_leave_every_array_where_it_is(kind: type[KvPool]) -> None:

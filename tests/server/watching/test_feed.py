@@ -7,6 +7,7 @@ from pie_mlx.events import (
     AccountMovement,
     ContextCreated,
     MarketSettled,
+    PagesDropped,
     PagesLoaded,
     PagesStored,
     PassCompleted,
@@ -61,9 +62,11 @@ def test_the_last_event_of_a_process_is_still_its_owner_s():
 
 def test_pages_on_disk_are_counted():
     totals = EngineTotals()
-    for event in (PagesStored(3, 1000), PagesStored(1, 500), PagesLoaded(4, 2000, 0.1), PagesLoaded(2, 1000, 0.1)):
+    stored, loaded = (PagesStored(3, 1000), PagesStored(1, 500)), (PagesLoaded(4, 2000, 0.1), PagesLoaded(2, 1000, 0.1))
+    for event in (*stored, *loaded, PagesDropped(2), PagesDropped(1)):
         totals.observe(event)
-    assert (totals.stored_pages, totals.stored_bytes, totals.loaded_pages) == (4, 1500, 6)
+    assert (totals.stored_pages, totals.stored_bytes) == (4, 1500)
+    assert (totals.loaded_pages, totals.dropped_pages) == (6, 3)
 
 
 def test_a_settlement_shows_own_accounts_only():

@@ -58,6 +58,29 @@ class Location(NamedTuple):
     size: int
     digest: str
 
+    @property
+    def end(self) -> int:
+        """The first byte after it."""
+        return self.offset + self.size
+
+
+class Wanted(NamedTuple):
+    """A record by its key and tokens, and where it lies."""
+
+    key: bytes
+    tokens: bytes
+    place: Location
+
+    @property
+    def note(self) -> bytes:
+        """What comes before the content."""
+        return _LENGTH.pack(len(self.tokens)) + self.tokens
+
+    @property
+    def content_bytes(self) -> int:
+        """Negative for a record of other tokens."""
+        return self.place.size - _LENGTH.size - len(self.tokens)
+
 
 class Header(NamedTuple):
     """What a file says of itself."""
@@ -114,14 +137,32 @@ def read_header(path: Path) -> Header | None:
         return None
 
 
-def read_record(path: Path, owner: Owner, key: bytes, tokens: bytes, at: Location) -> memoryview | None:
-    """The content of a record with these tokens; None if it is another one, or damaged. Raises OSError."""
+def read_records(path: Path, owner: Owner, wanted: Sequence[Wanted], into: Sequence[memoryview]) -> int:
+    """Read the contents of records that lie one after the other. How many leading ones are what was stored.
+
+    Raises OSError.
+    """
+    notes = [bytearray(one.place.size - len(content)) for one, content in zip(wanted, into, strict=True)]
     with path.open("rb", buffering=0) as file:
-        payload = memoryview(os.pread(file.fileno(), at.size, at.offset))
-    if len(payload) != at.size or _digest(owner, key, [payload]) != at.digest:
-        return None
-    start = _LENGTH.size + _LENGTH.unpack_from(payload)[0]
-    return payload[start:] if bytes(payload[_LENGTH.size : start]) == tokens else None
+        file.seek(wanted[0].place.offset)
+        size = _read_all(file.fileno(), [part for pair in zip(notes, into, strict=True) for part in pair])
+    for count, (one, note, content) in enumerate(zip(wanted, notes, into, strict=True)):
+        size -= one.place.size
+        if size < 0 or bytes(note) != one.note or _digest(owner, one.key, [note, content]) != one.place.digest:
+            return count
+    return len(wanted)
+
+
+def _read_all(descriptor: int, parts: Sequence[bytearray | memoryview]) -> int:
+    """Fill all parts in order; how many bytes there were."""
+    left, total = [memoryview(part) for part in parts if len(part)], 0
+    while left and (count := os.readv(descriptor, left)):
+        total += count
+        while left and count >= len(left[0]):
+            count -= len(left.pop(0))
+        if count:
+            left[0] = left[0][count:]
+    return total
 
 
 def _decoded(name: str, text: bytes, start: int, size: int) -> Header | None:
@@ -139,7 +180,7 @@ def _decoded(name: str, text: bytes, start: int, size: int) -> Header | None:
     return Header(owner, records) if all(type(part) is str for part in msgspec.structs.astuple(owner)) else None
 
 
-def _digest(owner: Owner, key: bytes, payload: Sequence[bytes | memoryview]) -> str:
+def _digest(owner: Owner, key: bytes, payload: Sequence[bytes | bytearray | memoryview]) -> str:
     digest = xxhash.xxh3_128()
     for part in (owner.identity.encode(), owner.user.encode(), key):
         digest.update(_LENGTH.pack(len(part)) + part)

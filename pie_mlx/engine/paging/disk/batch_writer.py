@@ -7,7 +7,7 @@ from typing import NamedTuple
 from pie_mlx.engine.kv.pages.values import Evicted
 from pie_mlx.engine.paging.disk.batch_file import BATCH_BYTES, RECORDS, Record, state_key
 from pie_mlx.engine.paging.disk.page_files import PageFiles
-from pie_mlx.engine.paging.page_bytes import HostContent, PageLayout
+from pie_mlx.engine.paging.page_bytes import PageRows
 from pie_mlx.engine.paging.spill.state_record import HostState, StateName, packed_state
 
 
@@ -34,16 +34,16 @@ class _Batch:
 class BatchWriter:
     """One batch per user, written once it is full."""
 
-    def __init__(self, files: PageFiles, layout: PageLayout) -> None:
-        self._files, self._layout = files, layout
+    def __init__(self, files: PageFiles) -> None:
+        self._files = files
         self._batches: dict[str, _Batch] = {}
 
-    def add(self, pages: Sequence[Evicted], content: HostContent, states: Sequence[HostState | None]) -> Written:
+    def add(self, pages: Sequence[Evicted], rows: PageRows, states: Sequence[HostState | None]) -> Written:
         """Add pages, and states after them. Writes batches that are full."""
         full: list[tuple[str, _Batch]] = []
-        for place, (page, state) in enumerate(zip(pages, states, strict=True)):
+        for page, row, state in zip(pages, rows, states, strict=True):
             record, user = page.record, page.record.stored_for or ""
-            new = [Record(record.key, record.packed, self._layout.pack(content, place))]
+            new = [Record(record.key, record.packed, memoryview(row))]
             if state is not None:
                 name = state_name(record.key, record.packed)
                 new.append(Record(state_key(record.key), record.packed, packed_state(name, state)))

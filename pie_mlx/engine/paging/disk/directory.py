@@ -14,11 +14,13 @@ import msgspec
 
 from pie_mlx.engine.paging.disk.batch_file import SUFFIX, Header, Owner, Record, encoded, read_header
 from pie_mlx.engine.paging.disk.write_budget import WriteBudget, Writes
-from pie_mlx.files import PRIVATE, make_private, require_private, write_file
+from pie_mlx.files import PRIVATE, REPLACING, make_private, require_private, write_file
 
 UNFINISHED = ".tmp"
 LEAST_FREE = 0.1
 """The part of the disk that stays free."""
+ABANDONED_SECONDS = 60.0
+"""After so long nobody writes a small file any more."""
 _LOCK, _USAGE = ".lock", "writes.json"
 
 
@@ -48,6 +50,10 @@ class CacheDirectory:
         self._writes = self.writes()
         for leftover in self.root.glob(f"*/.*{UNFINISHED}"):
             _remove_abandoned(leftover)
+        for leftover in self.root.glob(f".*{REPLACING}"):
+            with contextlib.suppress(FileNotFoundError):
+                if leftover.stat().st_mtime < self._clock() - ABANDONED_SECONDS:
+                    leftover.unlink()
 
     def files(self) -> list[StoredFile]:
         """All batch files, those of other versions too, the least recently used first."""
@@ -73,9 +79,9 @@ class CacheDirectory:
         """Write a batch; its name and its bytes. Raises OSError, and FullError where bound or disk have no room."""
         parts = encoded(owner, records)
         size = sum(map(len, parts))
-        self._make_room(size)
         folder = self.folder(owner.identity)
-        make_private(folder)
+        make_private(folder)  # the first time, and once somebody has removed all of it
+        self._make_room(size)
         name = f"{time.time_ns():020d}-{uuid4().hex}{SUFFIX}"
         unfinished = folder / f".{uuid4().hex}{UNFINISHED}"
         descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE)

@@ -8,15 +8,19 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
 from pie_mlx.engine.kv.pages.record import PageRecord
 from pie_mlx.engine.kv.pages.values import Evicted
 from pie_mlx.engine.paging.disk.batch_file import state_key
 from pie_mlx.engine.paging.disk.batch_writer import BatchWriter, Written, state_name
 from pie_mlx.engine.paging.disk.page_files import PageFiles
-from pie_mlx.engine.paging.page_bytes import HostContent, PageLayout
+from pie_mlx.engine.paging.page_bytes import PageLayout, PageRows
 from pie_mlx.engine.paging.prefill_rate import KEPT, PrefillRate
 from pie_mlx.engine.paging.spill.state_record import HostState, unpacked_state
-from pie_mlx.events import DiskCacheChanged, Event, PagesLoaded, PagesStored
+from pie_mlx.events import DiskCacheChanged, Event, PagesDropped, PagesLoaded, PagesStored
+from pie_mlx.metal.page_pool.pool import HostContent
 
 T = TypeVar("T")
 
@@ -58,6 +62,13 @@ class Loaded(NamedTuple):
     content: HostContent
 
 
+class _Waiting(NamedTuple):
+    """The tokens and the bytes of a page that waits to be written."""
+
+    tokens: bytes
+    row: npt.NDArray[np.uint8]
+
+
 class DiskCache:
     """Pages of a model that outlive the engine, by user and key.
 
@@ -77,7 +88,7 @@ class DiskCache:
         self._emit, self._clock = emit, clock
         self._files: PageFiles | None = None
         self._batches: BatchWriter | None = None
-        self._queued: set[tuple[str, bytes]] = set()
+        self._queued: dict[tuple[str, bytes], _Waiting] = {}
         self._unpacked_bytes = self._waiting_bytes = 0
         self._paused_until = 0.0
         self._timer: asyncio.TimerHandle | None = None
@@ -98,14 +109,19 @@ class DiskCache:
         except OSError as error:
             self._tell("failed", f"{error}; pages are computed again")
             return
-        self._files, self._batches = files, BatchWriter(files, self.layout)
+        self._files, self._batches = files, BatchWriter(files)
         self._tell("ready", str(files.directory.root))
+
+    async def opened(self) -> None:
+        """Wait until it is open, or the disk has refused."""
+        if self._opening is not None:
+            await self._opening
 
     # Reading.
 
     def holds(self, user: str, key: bytes) -> bool:
-        """Whether a page of the user is on disk."""
-        return self._files is not None and self._files.holds(user, key)
+        """Whether a page of the user is on disk, or waits to be written."""
+        return (user, key) in self._queued or (self._files is not None and self._files.holds(user, key))
 
     def holds_state(self, user: str, key: bytes) -> bool:
         """Whether the state after a page of the user is on disk."""
@@ -138,15 +154,21 @@ class DiskCache:
         if files is None:
             return Loaded(0, [])
 
+        names = [(page.key, page.packed) for page in pages]
+        queued = [self._waiting_row(user, *name) for name in names]
+
         def read() -> Loaded:
-            found: list[memoryview] = []
-            for page in pages:
-                content = files.read(user, page.key, page.packed)
-                if content is None or len(content) != self.layout.bytes:
-                    files.forget(user, page.key)
+            rows, count = self.layout.rows(len(pages)), 0
+            while count < len(pages):
+                if (waiting := queued[count]) is not None:
+                    rows[count] = waiting
+                    count += 1
+                    continue
+                end = next((place for place in range(count, len(pages)) if queued[place] is not None), len(pages))
+                count += files.read_run(user, names[count:end], [memoryview(row) for row in rows[count:end]])
+                if count < end:
                     break
-                found.append(content)
-            return Loaded(len(found), self.layout.unpack(found) if found else [])
+            return Loaded(count, self.layout.content(rows[:count]))
 
         loaded = await self._on(self._reader, read)
         if loaded.pages:
@@ -154,6 +176,11 @@ class DiskCache:
             self.loads.observe(size, seconds)
             self._emit(PagesLoaded(loaded.pages, size, seconds))
         return loaded
+
+    def _waiting_row(self, user: str, key: bytes, tokens: bytes) -> npt.NDArray[np.uint8] | None:
+        """The bytes of a page that waits to be written."""
+        waiting = self._queued.get((user, key))
+        return None if waiting is None or waiting.tokens != tokens else waiting.row
 
     async def load_state(self, user: str, page: PageRecord) -> HostState | None:
         """Read the state after the last token of a page."""
@@ -185,6 +212,7 @@ class DiskCache:
         if files is None:
             return []
         chosen: list[Evicted] = []
+        dropped = 0
         used: dict[str, list[bytes]] = {}
         size = self._unpacked_bytes + self._waiting_bytes
         for one in pages:
@@ -193,26 +221,25 @@ class DiskCache:
                 used.setdefault(user, []).append(record.key)
             elif (user, record.key) in self._queued:
                 continue
-            elif self._has_room(files, size, used_twice=asked or record.reused):
+            elif size + self.layout.bytes > QUEUE_BYTES or self._clock() < self._paused_until:
+                dropped += 1
+            elif files.directory.allows(size + self.layout.bytes, used_twice=asked or record.reused):
                 chosen.append(one)
                 size += self.layout.bytes
+        self._note_dropped(dropped)
         for user, keys in used.items():
             self._writer.submit(files.use, user, keys)
         return chosen
 
-    def _has_room(self, files: PageFiles, queued_bytes: int, *, used_twice: bool) -> bool:
-        size = queued_bytes + self.layout.bytes
-        is_refused = size > QUEUE_BYTES or self._clock() < self._paused_until
-        return not is_refused and files.directory.allows(size, used_twice=used_twice)
-
-    def put(self, pages: Sequence[Evicted], content: HostContent, states: Sequence[HostState | None]) -> None:
-        """Have admitted pages written, with states after them. `content` as it was read from the pool."""
+    def put(self, pages: Sequence[Evicted], rows: PageRows, states: Sequence[HostState | None]) -> None:
+        """Have admitted pages written, with states after them. `rows` are the bytes of the pages."""
         if self._batches is None:
             return
         size = len(pages) * self.layout.bytes
-        self._queued.update((one.record.stored_for or "", one.record.key) for one in pages)
+        for one, row in zip(pages, rows, strict=True):
+            self._queued[one.record.stored_for or "", one.record.key] = _Waiting(one.record.packed, row)
         self._unpacked_bytes += size
-        adding = asyncio.get_running_loop().run_in_executor(self._writer, self._batches.add, pages, content, states)
+        adding = asyncio.get_running_loop().run_in_executor(self._writer, self._batches.add, pages, rows, states)
 
         def added(done: "asyncio.Future[Written]") -> None:
             self._unpacked_bytes -= size
@@ -228,8 +255,7 @@ class DiskCache:
     async def close(self) -> None:
         """Write what waits, and end the threads; once."""
         self.is_closing = True
-        if self._opening is not None:
-            await self._opening
+        await self.opened()
         if self._timer is not None:
             self._timer.cancel()
         await self.flush()
@@ -238,16 +264,22 @@ class DiskCache:
             await asyncio.to_thread(thread.shutdown)
 
     def _note(self, written: Written) -> None:
-        self._queued.difference_update(written.names)
+        for name in written.names:
+            self._queued.pop(name, None)
         self._waiting_bytes = written.waiting_bytes
         if written.pages:
             self._emit(PagesStored(written.pages, written.size_bytes))
             self._tell("ready", f"{written.pages} pages written")
+        self._note_dropped(len(written.names) - written.pages)
         if written.error is not None:
             self._paused_until = self._clock() + PAUSE_SECONDS
             self._tell("failed", f"{written.error}; nothing is written for {PAUSE_SECONDS:g} s")
         if written.waiting_bytes and self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(BATCH_SECONDS, self._flush_late)
+
+    def _note_dropped(self, pages: int) -> None:
+        if pages:
+            self._emit(PagesDropped(pages))
 
     def _flush_late(self) -> None:
         self._timer = None

@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 
-from pie_mlx.engine.paging.disk.batch_file import Location, Owner, Record, read_header, read_record
+from pie_mlx.engine.paging.disk.batch_file import RECORDS, Location, Owner, Record, Wanted, read_header, read_records
 from pie_mlx.engine.paging.disk.directory import CacheDirectory
 
 LOOK_SECONDS = 1.0
@@ -69,19 +69,11 @@ class PageFiles:
 
     def read(self, user: str, key: bytes, tokens: bytes) -> memoryview | None:
         """The content stored under a key for these tokens; None if there is none."""
-        at = self._find(user, key)
-        if at is None:
+        run = self._run(user, [(key, tokens)], None)
+        if not run or run[0].content_bytes < 0:
             return None
-        owner, path = self._files.get(at.file), self.directory.folder(self._identity) / at.file
-        try:
-            content = None if owner is None else read_record(path, owner, key, tokens, at)
-        except FileNotFoundError:
-            self._forget_file(at.file)
-            return None
-        except OSError:
-            content = None
-        if content is None:
-            self._forget(key, at)
+        content = memoryview(bytearray(run[0].content_bytes))
+        if not self._read(run, [content]):
             return None
         self.use(user, [key])
         return content
@@ -90,6 +82,50 @@ class PageFiles:
         """What is stored under a key is of no use."""
         if (at := self._find(user, key)) is not None:
             self._forget(key, at)
+
+    def read_run(self, user: str, names: Sequence[tuple[bytes, bytes]], into: Sequence[memoryview]) -> int:
+        """Read what is stored under keys, each for its tokens; how many leading ones could be read.
+
+        What lies side by side in a file is read at once.
+        """
+        done = 0
+        while run := self._run(user, names[done:], len(into[0])):
+            count = self._read(run, into[done : done + len(run)])
+            done += count
+            if count < len(run):
+                break
+        self.use(user, [key for key, _ in names[:done]])
+        return done
+
+    def _run(self, user: str, names: Sequence[tuple[bytes, bytes]], size: int | None) -> list[Wanted]:
+        """The leading records, of contents of `size` bytes, that lie side by side."""
+        run: list[Wanted] = []
+        for key, tokens in names[:RECORDS]:
+            at = self._find(user, key)
+            if at is None or (run and (at.file, at.offset) != (run[-1].place.file, run[-1].place.end)):
+                break
+            found = Wanted(key, tokens, at)
+            if size is not None and found.content_bytes != size:
+                if not run:
+                    self._forget(key, at)
+                break
+            run.append(found)
+        return run
+
+    def _read(self, run: Sequence[Wanted], into: Sequence[memoryview]) -> int:
+        name = run[0].place.file
+        owner, count = self._files.get(name), 0
+        try:
+            if owner is not None:
+                count = read_records(self.directory.folder(self._identity) / name, owner, run, into)
+        except FileNotFoundError:
+            self._forget_file(name)
+            return 0
+        except OSError:
+            pass
+        if count < len(run):
+            self._forget(run[count].key, run[count].place)
+        return count
 
     def write(self, user: str, records: Sequence[Record]) -> int:
         """Store a batch; how many bytes that took. Raises OSError."""

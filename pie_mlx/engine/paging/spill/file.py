@@ -4,8 +4,11 @@ import zlib
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pie_mlx.engine.paging.page_bytes import HostContent, PageLayout
+import numpy as np
+
+from pie_mlx.engine.paging.page_bytes import PageLayout
 from pie_mlx.engine.paging.spill.disk import Disk
+from pie_mlx.metal.page_pool.pool import HostContent
 
 
 class LoadedPages(NamedTuple):
@@ -39,7 +42,8 @@ class SpillFile:
         damaged = frozenset(slot for slot, page in zip(slots, pages, strict=True) if page is None)
         if damaged:
             return LoadedPages(None, damaged)
-        return LoadedPages(self._layout.unpack([page for page in pages if page is not None]), damaged)
+        rows = np.frombuffer(bytearray().join(page for page in pages if page is not None), np.uint8)
+        return LoadedPages(self._layout.content(rows.reshape(len(slots), self._layout.bytes)), damaged)
 
     def write_record(self, slots: Sequence[int], record: bytes, size: int) -> None:
         """Store the bytes of `record` in `slots` of `size` bytes. Raises OSError."""

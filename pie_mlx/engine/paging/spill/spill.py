@@ -6,10 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Literal, NamedTuple
 
-from pie_mlx.engine.paging.page_bytes import HostContent
 from pie_mlx.engine.paging.spill.costs import SpillCosts, measure_costs
 from pie_mlx.engine.paging.spill.disk import Disk, open_disk
 from pie_mlx.engine.paging.spill.file import LoadedPages, SpillFile
+from pie_mlx.metal.page_pool.pool import HostContent
 
 
 class SpillNotice(NamedTuple):

@@ -13,6 +13,7 @@ from pie_mlx.events import (
     McpServerStarted,
     McpServerStopped,
     MemoryChanged,
+    PagesDropped,
     PagesLoaded,
     PagesSpilled,
     PagesStored,
@@ -76,6 +77,8 @@ def _engine_entry(event: Event) -> LogEntry | None:
             return LogEntry("info" if state == "ready" else "error", f"spill file {state}: {text}")
         case PagesStored(pages=pages):
             return LogEntry("debug", f"wrote {pages} pages to the disk cache")
+        case PagesDropped(pages=pages):
+            return LogEntry("debug", f"{pages} pages were not written to the disk cache")
         case PagesLoaded(pages=pages, seconds=seconds):
             return LogEntry("debug", f"read {pages} pages from the disk cache in {seconds * 1e3:.0f} ms")
         case SnapshotStored(context=context, name=name, pages=pages, stored_pages=stored):
