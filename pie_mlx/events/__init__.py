@@ -17,6 +17,7 @@ from pie_mlx.events.context import (
     PagesCounted,
     PageUsage,
     ProcessPages,
+    SnapshotStored,
     WaitChanged,
 )
 from pie_mlx.events.market import AccountJoined, AccountLeft, AccountMovement, BidDeclared, MarketSettled
@@ -63,6 +64,7 @@ EngineEvent = (
     | SpillChanged
     | PagesStored
     | PagesLoaded
+    | SnapshotStored
     | DiskCacheChanged
     | MemoryChanged
     | BidDeclared
@@ -130,6 +132,7 @@ __all__ = [
     "ProcessPages",
     "ProcessQueued",
     "ProcessReturned",
+    "SnapshotStored",
     "SpillChanged",
     "TickCompleted",
     "WaitChanged",

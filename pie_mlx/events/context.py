@@ -88,13 +88,24 @@ class ContextSuspended(Event, frozen=True):
 
 
 class ContextRestored(Event, frozen=True):
-    """A context is in the pool again: pages found there, read from the spill file, and tokens computed again."""
+    """A context is in the pool again: pages found there, read from the disk, and tokens computed again."""
 
     context: int
     attached_pages: int = 0
     copied_pages: int = 0
     read_pages: int = 0
     replayed_tokens: int = 0
+
+
+class SnapshotStored(Event, frozen=True):
+    """A snapshot was saved to outlive the engine: of its `pages`, so many are in the disk cache. The others are
+    computed when an engine that is started later opens it."""
+
+    process: str
+    context: int
+    name: str
+    pages: int
+    stored_pages: int
 
 
 class WaitChanged(Event, frozen=True):

@@ -5,6 +5,7 @@ import msgspec
 from pie_mlx import calls
 from pie_mlx.engine.handlers.base import answers
 from pie_mlx.engine.handlers.forward.checkpointing import keep_state
+from pie_mlx.engine.handlers.snapshot_pages import store_pages
 from pie_mlx.engine.hosting.process import HostedProcess
 from pie_mlx.engine.kv.pages.working_token import check_tokens
 from pie_mlx.engine.paging.archive import SnapshotNotes
@@ -69,17 +70,19 @@ async def save(services: Services, process: HostedProcess, call: calls.SaveSnaps
             context.check_live()
         else:
             notes_bytes = _checked_bytes(services, call.pending)
-        persists = archive.persists if call.persist is None else call.persist
+        persists = bool(call.name) and (archive.persists if call.persist is None else call.persist)
         async with archive.turn:
             store.snapshots.require_room(context.id, user, call.name, notes_bytes)
             # The disk first: what it refuses leaves the old one (N2).
-            if call.name and persists:
+            if persists:
                 await archive.write(user, call.name, store.contexts[context.id].transcript(), notes)
             elif call.name:
                 await archive.remove(user, call.name)
             keep_state(services, context.id)
             name = call.name or store.snapshots.fresh_name()
             services.queue.copy(store.snapshots.save(context.id, user, name, notes, notes_bytes))
+        if persists:
+            await store_pages(services, process, context, name)
     return name
 
 
@@ -92,6 +95,8 @@ async def open_snapshot(
     async with archive.turn:
         is_here = store.snapshots.find(user, call.name) is not None
         found = None if is_here else await archive.read(user, call.name)
+        if found is not None and services.disk is not None:
+            await services.disk.look()  # another engine may have saved it
         if call.take and not await archive.remove(user, call.name):
             found = None  # another engine took it meanwhile
         if found is not None:

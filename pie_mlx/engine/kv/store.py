@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pie_mlx.engine.kv.contexts.context import ContextTable
-from pie_mlx.engine.kv.contexts.fills import adapters_in_use, image_of
+from pie_mlx.engine.kv.contexts.fills import adapters_in_use, image_of, lasting_pages
 from pie_mlx.engine.kv.contexts.holdings import Holdings, Sharing, picture, share_out
 from pie_mlx.engine.kv.contexts.misses import Misses
 from pie_mlx.engine.kv.contexts.rollback import Undoer
@@ -20,6 +20,7 @@ from pie_mlx.engine.kv.pages.segment import PageRecord
 from pie_mlx.engine.kv.pages.trie import PrefixTrie, chain_of, path
 from pie_mlx.engine.kv.pages.values import (
     Fork,
+    Lasting,
     Opened,
     PoolUsage,
     Transcript,
@@ -147,6 +148,10 @@ class PageStore:
         for segment in segments:
             yield from (record for record in segment.pages if record.key and record.stored_for is not None)
 
+    def lasting_pages_of(self, context: int) -> list[Lasting]:
+        """Those of one context, in the pool or not, with the ones that are not committed."""
+        return lasting_pages(self.contexts[context], self._hasher, self.page_size)
+
     @property
     def used_pages(self) -> int:
         """Pages that contexts hold."""
@@ -178,7 +183,7 @@ class PageStore:
 
     def put_snapshot(self, user: str, name: str, transcript: Transcript, notes: Any, notes_bytes: int = 0) -> None:
         """Stores a snapshot without KV, which is computed when it is opened."""
-        self.snapshots.put(user, name, image_of(transcript, self._hasher, self.page_size), notes, notes_bytes)
+        self.snapshots.put(user, name, image_of(transcript, self._hasher, self.page_size, user), notes, notes_bytes)
 
     def open(self, user: str, name: str) -> Opened | None:
         """Opens a copy of the snapshot, which stays (N4). None if absent."""

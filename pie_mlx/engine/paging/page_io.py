@@ -36,6 +36,7 @@ class _Lost(NamedTuple):
 
 class _Evicted(NamedTuple):
     pages: tuple[Evicted, ...]
+    done: "asyncio.Future[None] | None" = None
 
 
 class _Filling(NamedTuple):
@@ -105,6 +106,14 @@ class PageIO:
         self.is_awaited = True
         return done
 
+    def store(self, pages: Sequence[Evicted]) -> "asyncio.Future[None]":
+        """Queue pages that the disk cache admitted; done once it has their content."""
+        self._note_lost()
+        done = asyncio.get_running_loop().create_future()
+        self._moves.append(_Evicted(tuple(pages), done))
+        self.is_awaited = True
+        return done
+
     @property
     def returns_memory(self) -> bool:
         """Whether `discard` gives memory back."""
@@ -140,8 +149,10 @@ class PageIO:
         match move:
             case _Lost():
                 await self._save(move)
-            case _Evicted(pages=evicted):
+            case _Evicted(pages=evicted, done=done):
                 await self._store_pages(evicted)
+                if done is not None and not done.done():
+                    done.set_result(None)
             case _Filling():
                 await self._fill(move)
             case _Discarded(pages=pages):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from pie_mlx.calls import AnyResult
-from pie_mlx.engine.kv import Mark, PageCopy, PageStore, WorkingToken
+from pie_mlx.engine.kv import Evicted, Mark, PageCopy, PageStore, WorkingToken
 from pie_mlx.engine.market.accounting import Accounting
 from pie_mlx.engine.model.runner.batch import LogitsRequest
 from pie_mlx.engine.model.runner.runner import Runner
@@ -13,6 +13,7 @@ from pie_mlx.engine.paging.disk.disk_cache import DiskCache
 from pie_mlx.engine.paging.page_bytes import HostContent
 from pie_mlx.engine.paging.page_io import PageIO
 from pie_mlx.engine.paging.spill import Spill
+from pie_mlx.engine.paging.stored_kv import StoredKv
 from pie_mlx.engine.policies import Limits, Policy, Reason
 from pie_mlx.engine.scheduler.forward_task import Completion, ForwardTask, PassContinuation
 from pie_mlx.engine.scheduler.live_context import LiveContext
@@ -75,7 +76,9 @@ class SchedulerQueue:
         self._recurrent = runner.model.recurrent
         self._page_io = page_io = PageIO(store, runner, spill, emit, disk)
         self._reports = reports = TickReports(emit)
-        self._restorer = restorer = Restorer(state, page_io, reports, runner.model.network)
+        self._restorer = restorer = Restorer(
+            state, page_io, reports, runner.model.network, None if disk is None else StoredKv(disk, page_io, runner)
+        )
         self._scheduler = Scheduler(
             state,
             runner,
@@ -171,6 +174,13 @@ class SchedulerQueue:
         filled = self._page_io.fill(pages, content, lambda: not context.released and context.suspensions == suspensions)
         self.wake()
         return await filled and context.suspensions == suspensions
+
+    async def store(self, pages: Sequence[Evicted]) -> None:
+        """Have the disk cache write pages, between two batches: as they are once all moves before are done."""
+        self._check_whole()
+        stored = self._page_io.store(pages)
+        self.wake()
+        await stored
 
     async def save_pages(self) -> None:
         """Write the pages in memory to the disk cache."""
@@ -268,6 +278,7 @@ class SchedulerQueue:
         written."""
         self._tick_loop.cancel()
         await asyncio.gather(self._tick_loop, return_exceptions=True)
+        await self._restorer.close()
         await self._page_io.close(saves=self._broken is None)
 
     def _break(self, error: BaseException) -> None:

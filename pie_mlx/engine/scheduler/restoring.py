@@ -1,13 +1,13 @@
-"""Bringing suspended contexts back: what is still cached is attached, spilled pages are read, the rest is computed
-again (R4)."""
+"""Bringing suspended contexts back: what is still cached is attached, spilled pages and those on disk are read, the
+rest is computed again (R4)."""
 
 import asyncio
-from functools import partial
 from typing import Any
 
-from pie_mlx.engine.kv import Fill, Restore, WorkingToken
+from pie_mlx.engine.kv import Fill, Restore, Stored, WorkingToken
 from pie_mlx.engine.model.networks.network import Network
 from pie_mlx.engine.paging.page_io import PageIO, PageLoad
+from pie_mlx.engine.paging.stored_kv import StoredKv, UnreadableError
 from pie_mlx.engine.scheduler.forward_task import ForwardTask
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.scheduler.tick_reports import TickReports
@@ -22,8 +22,17 @@ class Restorer:
     remember of it (`network`) goes and comes with its pages.
     """
 
-    def __init__(self, state: TickState, page_io: PageIO, reports: TickReports, network: Network) -> None:
+    def __init__(
+        self,
+        state: TickState,
+        page_io: PageIO,
+        reports: TickReports,
+        network: Network,
+        stored_kv: StoredKv | None = None,
+    ) -> None:
         self._state, self._page_io, self._reports, self._network = state, page_io, reports, network
+        self._stored_kv = stored_kv
+        self._loading_tasks: set[asyncio.Task[None]] = set()
 
     def suspend(self, context: LiveContext) -> None:
         """Give back all pages of a context. A restore under way is dropped; the next one finds what it computed, as far
@@ -72,20 +81,58 @@ class Restorer:
 
         Not `moved`: its pages never left the pool, and no event is due.
         """
+        suspender, kept = self._state.store.suspender, self._stored_kv
         try:
-            work = self._state.store.suspender.restore(context.id)
+            found = Stored() if kept is None else kept.find(context.user, suspender.records(context.id))
+            work = suspender.restore(context.id, found)
         except OutOfPagesError:
             return False
         self._page_io.copy(work.copies)
         context.fresh = True
-        restoration = Restoration(context, work, [self._replay(context, fill, work) for fill in work.fills], moved)
+        restoration = Restoration(context, work, [], moved)
         self._state.restorations[context.id] = restoration
+        if kept is not None and (work.stored or work.stored_state is not None):
+            restoration.loads = True
+            task = asyncio.create_task(self._load_stored(kept, restoration))
+            self._loading_tasks.add(task)
+            task.add_done_callback(self._loading_tasks.discard)
+        else:
+            self._stored_loaded(restoration, None)
+        return True
+
+    async def close(self) -> None:
+        """End the loads that are under way."""
+        for task in self._loading_tasks:
+            task.cancel()
+        await asyncio.gather(*self._loading_tasks, return_exceptions=True)
+
+    async def _load_stored(self, kept: StoredKv, restoration: Restoration) -> None:
+        """What comes from the disk; if some of it does not, start over without it."""
+        context = restoration.context
+
+        def is_wanted() -> bool:
+            return self._state.restorations.get(context.id) is restoration
+
+        try:
+            state = await kept.load(context.user, restoration.work, is_wanted, self._state.changed.set)
+        except UnreadableError:
+            if is_wanted():
+                self.suspend(context)
+        else:
+            if is_wanted():
+                restoration.loads = False
+                self._stored_loaded(restoration, state)
+        self._state.changed.set()
+
+    def _stored_loaded(self, restoration: Restoration, stored_state: Any) -> None:
+        """Go on with what is spilled, and then with what is lost."""
+        context, work = restoration.context, restoration.work
+        restoration.replays = [self._replay(context, fill, work) for fill in work.fills]
         state = None if work.state is None else self._state.store.pool.kept_states.use(work.state)
         if work.reads or (work.state is not None and state is None):
-            self._page_io.load(self._loading(restoration))
+            self._page_io.load(self._loading(restoration, stored_state))
         else:
-            self._loaded(restoration, frozenset(), state)
-        return True
+            self._loaded(restoration, frozenset(), stored_state or state)
 
     def after_chunk(self, task: ForwardTask) -> None:
         """Go on to the next fill, or call the context restored. Nothing if the restore was dropped meanwhile."""
@@ -107,11 +154,14 @@ class Restorer:
             if waiting is not None:
                 waiting.fail(error)
 
-    def _loading(self, restoration: Restoration) -> PageLoad:
+    def _loading(self, restoration: Restoration, stored_state: Any) -> PageLoad:
         def is_wanted() -> bool:
             return self._state.restorations.get(restoration.context.id) is restoration
 
-        return PageLoad(restoration.work.reads, restoration.work.state, is_wanted, partial(self._loaded, restoration))
+        def loaded(damaged: frozenset[int], state: Any) -> None:
+            self._loaded(restoration, damaged, stored_state or state)
+
+        return PageLoad(restoration.work.reads, restoration.work.state, is_wanted, loaded)
 
     def _loaded(self, restoration: Restoration, damaged: frozenset[int], state: Any) -> None:
         """Spilled pages and the state to go on from are back; if some are damaged, start over and compute those

@@ -100,9 +100,9 @@ class Scheduler:
             self._runnable_since, self._wait_seconds = now, 0.0
             return Plan()
         view = self._view()
-        if view.passes:
+        if view.passes or self._state.loads:
             self._quiet_since = now
-        else:
+        if not view.passes:
             self._runnable_since = now
         self._wait_seconds = self._seconds_to_wait(view, now)
         if self._wait_seconds:

@@ -47,7 +47,8 @@ class TickReports:
     def restored(self, context: int, work: Restore) -> None:
         """All content of a context is in the pool again."""
         self._waits_no_more(context)
-        self._emit(ContextRestored(context, work.attached, len(work.copies), len(work.reads), work.replayed_tokens))
+        read = len(work.reads) + len(work.stored)
+        self._emit(ContextRestored(context, work.attached, len(work.copies), read, work.replayed_tokens))
 
     def settled(self, tick: int, settlement: Settlement) -> None:
         """Credits moved, or the price did."""

@@ -56,12 +56,13 @@ class PageRequest:
 @dataclass(slots=True, eq=False)
 class Restoration:
     """What brings a context back, and the passes that still have to compute what was lost. `moved` if its pages had
-    left the pool."""
+    left the pool. While it `loads` pages from the disk cache, no pass of it runs."""
 
     context: LiveContext
     work: Restore
     replays: list[ForwardTask]
     moved: bool = True
+    loads: bool = False
 
     @property
     def next_replay(self) -> ForwardTask | None:
@@ -138,6 +139,11 @@ class TickState:
         if surplus > 0:
             self.store.withheld.give_back(surplus)
         self.changed.set()
+
+    @property
+    def loads(self) -> bool:
+        """Whether any restore waits for the disk cache, so that something will move."""
+        return any(restoration.loads for restoration in self.restorations.values())
 
     def next_pass(self, context: int) -> ForwardTask | None:
         """What the context would run now: what it lost first."""

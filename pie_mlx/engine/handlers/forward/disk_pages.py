@@ -1,17 +1,14 @@
-"""Prompts whose pages are on disk: loaded part by part, so that the first page waits for no other."""
+"""Prompts whose pages are on disk."""
 
-import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing
 
 from pie_mlx.engine.kv import PageRecord, WorkingToken
 from pie_mlx.engine.model.networks.states import RecurrentState
-from pie_mlx.engine.paging.disk.disk_cache import DiskCache, Loaded
+from pie_mlx.engine.paging.disk.disk_cache import DiskCache
+from pie_mlx.engine.paging.disk.reading import read_ahead
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
-
-PART_PAGES = 16
-"""Pages that are written to the pool at once."""
 
 
 async def pages_on_disk(
@@ -41,7 +38,7 @@ async def read_pages(services: Services, context: LiveContext, pages: Sequence[P
 
 async def _load(services: Services, disk: DiskCache, context: LiveContext, pages: Sequence[PageRecord]) -> None:
     store, number, done = services.store, context.id, 0
-    async with aclosing(_read_ahead(disk, context.user, pages)) as parts:
+    async with aclosing(read_ahead(disk, context.user, pages)) as parts:
         async for loaded in parts:
             held = store.contexts[number]
             targets = held.block_table[held.committed : held.committed + loaded.pages]
@@ -65,20 +62,3 @@ async def _load_with_state(
     if store.contexts[number].usable and store.sequence_length(number) == end:
         services.runner.model.network.set_state(number, state)
         store.states.keep(number, state, end, state.size_bytes, shared=True)
-
-
-async def _read_ahead(disk: DiskCache, user: str, pages: Sequence[PageRecord]) -> AsyncGenerator[Loaded]:
-    """Parts of pages, each read while the one before is written to the pool; ends before what cannot be read."""
-    starts = range(0, len(pages), PART_PAGES)
-    reading = asyncio.create_task(disk.load(user, pages[:PART_PAGES]))
-    try:
-        for start in starts:
-            loaded = await reading
-            end = start + PART_PAGES
-            reading = asyncio.create_task(disk.load(user, pages[end : end + PART_PAGES]))
-            if loaded.pages:
-                yield loaded
-            if loaded.pages < min(PART_PAGES, len(pages) - start):
-                return
-    finally:
-        reading.cancel()

@@ -11,7 +11,19 @@ from pie_mlx.engine.kv.contexts.working import WorkingPages, pages_for
 from pie_mlx.engine.kv.pages.image import Image, ImageKeeper, Tail, cut_tail
 from pie_mlx.engine.kv.pages.segment import IntegrityError, Owner, PageRecord, Segment, resident_page
 from pie_mlx.engine.kv.pages.trie import Place, PrefixTrie, chain_of, path
-from pie_mlx.engine.kv.pages.values import PageContent, PageCopy, PageRead, Restore, SpillKey, SuspensionResult
+from pie_mlx.engine.kv.pages.values import (
+    PageContent,
+    PageCopy,
+    PageRead,
+    Restore,
+    SpillKey,
+    Stored,
+    StoredPage,
+    StoredState,
+    SuspensionResult,
+)
+
+NOTHING_STORED = Stored()
 
 
 class Suspender:
@@ -136,8 +148,14 @@ class Suspender:
         place, depth = self._trie.match(image.records)
         return image.working_pages + image.state_pages + len(image.records) - _live_pages(place, depth)
 
-    def restore(self, number: int) -> Restore:
-        """Allocates the pages that an off-pool context needs, and lists what fills them (R4). Raises OutOfPagesError.
+    def records(self, number: int) -> list[PageRecord]:
+        """The pages of an off-pool context, in the pool or not."""
+        image = self._contexts[number].image
+        return [] if image is None else list(image.all_records())
+
+    def restore(self, number: int, stored: Stored = NOTHING_STORED) -> Restore:
+        """Allocates the pages that an off-pool context needs, and lists what fills them (R4), some from a store
+        outside. Raises OutOfPagesError.
 
         The caller does the copies, reads and fills, then calls `finish_restore`. Until then only `block_table`,
         `suspend`, `release`, `fork`, `save` and the figures are allowed.
@@ -163,8 +181,8 @@ class Suspender:
             for index, (record, target) in enumerate(zip(absent, targets, strict=True))
             if index not in already_there
         ]
-        work = _work(depth, pieces)
-        return self._from_a_state(image, work) if self._recurrent else work
+        work = _work(depth, pieces, stored)
+        return self._from_a_state(image, work, stored) if self._recurrent else work
 
     def finish_restore(self, number: int) -> None:
         """Ends a restore: equal pages are shared, and the context is usable again."""
@@ -200,17 +218,24 @@ class Suspender:
             if record.spill in keys:
                 record.spill = None
 
-    def _from_a_state(self, image: Image, work: Restore) -> Restore:
-        """`work` with fills that go on from the last state before what is lost."""
+    def _from_a_state(self, image: Image, work: Restore, stored: Stored) -> Restore:
+        """`work` with fills that go on from the last state before what is lost, and no loads of what they compute."""
         size, end = self._page_size, len(image.records) * self._page_size + len(image.tail.tokens)
         spans = ((fill.start, fill.start + len(fill.tokens)) for fill in work.fills)
-        lost = frozenset(page for start, stop in spans for page in range(start // size, pages_for(stop, size)))
-        known = deepest(image_states(image), min(lost) * size if lost else end)
-        first = 0 if known is None else known.tokens
+        lost = {page for start, stop in spans for page in range(start // size, pages_for(stop, size))}
+        limit = min(lost) * size if lost else end
+        known, outside = deepest(image_states(image), limit), _last_stored(image, stored, size, limit)
+        if known is not None and (outside is None or known.tokens >= outside.tokens):
+            outside = None
+        elif outside is not None:
+            known = None
+        first = outside.tokens if outside is not None else 0 if known is None else known.tokens
+        loads = tuple(page for page in work.stored if page.start < first)
+        written = frozenset(lost.union(page.start // size for page in work.stored[len(loads) :]))
         starts = enumerate(image.all_records())
         pieces = ((index * size, record.tokens) for index, record in starts if (index + 1) * size > first)
         fills = fills_of((max(start, first), tokens[max(0, first - start) :]) for start, tokens in pieces)
-        return replace(work, fills=tuple(fills), state=known, written=lost)
+        return replace(work, fills=tuple(fills), state=known, written=written, stored=loads, stored_state=outside)
 
     def _is_whole(self, image: Image) -> bool:
         tail, (_, depth) = image.tail, self._trie.match(image.records)
@@ -261,10 +286,22 @@ def copies_of(sources: Sequence[int], targets: Sequence[int], tokens: int, page_
     return tuple(map(PageCopy, sources, targets, rows))
 
 
-def _work(attached: int, pieces: list[_Piece]) -> Restore:
-    """How each piece is filled: by a copy within the pool, else from its spilled page, else by a replay."""
+def _last_stored(image: Image, stored: Stored, page_size: int, limit: int) -> StoredState | None:
+    """The last state outside that is after at most `limit` tokens."""
+    last: StoredState | None = None
+    for index, record in enumerate(image.all_records()) if stored.states else ():
+        tokens = index * page_size + record.rows
+        if tokens <= limit and record.key in stored.states:
+            last = StoredState(record, tokens)
+    return last
+
+
+def _work(attached: int, pieces: list[_Piece], stored: Stored) -> Restore:
+    """How each piece is filled: by a copy within the pool, else from its spilled page, else from the store outside,
+    else by a replay."""
     copies: list[PageCopy] = []
     reads: list[PageRead] = []
+    loads: list[StoredPage] = []
     lost: list[_Piece] = []
     for piece in pieces:
         record, rows = piece.record, piece.record.rows
@@ -272,10 +309,12 @@ def _work(attached: int, pieces: list[_Piece]) -> Restore:
             copies.append(PageCopy(record.page, piece.target, rows))
         elif record.spill is not None:
             reads.append(PageRead(record.spill, piece.target, rows))
+        elif record.key in stored.pages:
+            loads.append(StoredPage(record, piece.start, piece.target))
         else:
             lost.append(piece)
     fills = fills_of((piece.start, piece.record.tokens) for piece in lost)
-    return Restore(attached, tuple(copies), tuple(reads), tuple(fills))
+    return Restore(attached, tuple(copies), tuple(reads), tuple(fills), stored=tuple(loads))
 
 
 def _reclaimable(leaf: Segment, image: Image) -> list[PageContent]:

@@ -1,6 +1,6 @@
 """Images: what an off-pool context or a snapshot keeps, enough to restore all of it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pie_mlx.engine.kv.pages.pool import PagePool
@@ -88,7 +88,7 @@ class ImageKeeper:
         return released
 
 
-def cut_tail(tokens: list[WorkingToken], pages: list[int], page_size: int) -> list[PageRecord]:
+def cut_tail(tokens: list[WorkingToken], pages: Sequence[int | None], page_size: int) -> list[PageRecord]:
     """Records of the working pages that hold `tokens`. If `pages` are too few, the last records have no content."""
     parts = [tokens[start : start + page_size] for start in range(0, len(tokens), page_size)]
     padded = [*pages, *[None] * (len(parts) - len(pages))]

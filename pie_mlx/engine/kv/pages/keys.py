@@ -39,6 +39,10 @@ class PageHasher:
         rows = self._unmasked if unmasked else _LENGTH.pack(size) + b"".join(map(_row, masks))
         return blake2b(parent + self._header + numbers + self._origins(origins) + rows, digest_size=16).digest()
 
+    def tail_key(self, parent: bytes, packed: bytes) -> bytes:
+        """The key of a page that is not committed, full or not, with these packed tokens. No committed one has it."""
+        return blake2b(parent + self._header + packed, digest_size=16, person=b"tail").digest()
+
     def _origins(self, columns: list[tuple[int, ...]]) -> bytes:
         """Bytes for adapters, versions and seeds. Cached, since nearly every page has one value of each."""
         size = self._page_size

@@ -1,5 +1,6 @@
 """Inputs and results of the page store: plain immutable values."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -43,6 +44,35 @@ class PageContent:
     page: int
     rows: int
     record: PageRecord
+
+
+class Stored(NamedTuple):
+    """What a store outside the pool has, by the keys of pages: pages, and states after their last tokens."""
+
+    pages: Collection[bytes] = ()
+    states: Collection[bytes] = ()
+
+
+class StoredPage(NamedTuple):
+    """Load the page of `record`, at slot `start` of its context, from that store into page `target`."""
+
+    record: PageRecord
+    start: int
+    target: int
+
+
+class StoredState(NamedTuple):
+    """Load the state after the page of `record`, which is that after the first `tokens` tokens of a context."""
+
+    record: PageRecord
+    tokens: int
+
+
+class Lasting(NamedTuple):
+    """A page that may outlive the engine, and the state after it, if it is kept."""
+
+    record: PageRecord
+    state: Any
 
 
 class Evicted(NamedTuple):
@@ -134,10 +164,11 @@ class SuspensionResult:
 
 @dataclass(frozen=True, slots=True)
 class Restore:
-    """The work that restores a context: copies, then reads, then fills in order, then `finish_restore`.
+    """The work that restores a context: loads from the store, copies and reads, then fills in order, then
+    `finish_restore`.
 
-    Of a model with recurrent layers, the fills go on from `state`, and reach the last token. They compute also what is
-    there: only the pages numbered in `written` are to be written (None: all of them).
+    Of a model with recurrent layers, the fills go on from `state` or `stored_state`, and reach the last token. They
+    compute also what is there: only the pages numbered in `written` are to be written (None: all of them).
     """
 
     attached: int
@@ -146,6 +177,8 @@ class Restore:
     fills: tuple[Fill, ...]
     state: KeptState | None = None
     written: frozenset[int] | None = None
+    stored: tuple[StoredPage, ...] = ()
+    stored_state: StoredState | None = None
 
     @property
     def replayed_tokens(self) -> int:

@@ -1,6 +1,7 @@
 """The disk cache as the engine uses it: what to write and to read, and the threads that do so."""
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -142,6 +143,7 @@ class DiskCache:
             for page in pages:
                 content = files.read(user, page.key, page.packed)
                 if content is None or len(content) != self.layout.bytes:
+                    files.forget(user, page.key)
                     break
                 found.append(content)
             return Loaded(len(found), self.layout.unpack(found) if found else [])
@@ -161,15 +163,24 @@ class DiskCache:
 
         def read() -> HostState | None:
             record = files.read(user, state_key(page.key), page.packed)
-            return None if record is None else unpacked_state(state_name(page.key, page.packed), bytes(record))
+            state = None if record is None else unpacked_state(state_name(page.key, page.packed), bytes(record))
+            if state is None:
+                files.forget(user, state_key(page.key))
+            return state
 
         return await self._on(self._reader, read)
 
+    async def look(self) -> None:
+        """Notice what other engines have written, at most once a second."""
+        if self._files is not None:
+            with contextlib.suppress(OSError):
+                await self._on(self._reader, self._files.look)
+
     # Writing.
 
-    def admitted(self, pages: Iterable[Evicted]) -> list[Evicted]:
+    def admitted(self, pages: Iterable[Evicted], *, asked: bool = False) -> list[Evicted]:
         """The pages that are worth a write: new ones, as far as queue and day have room. Of the others it is noted that
-        they were used."""
+        they were used. Those that a program `asked` to write count as used twice."""
         files = self._files
         if files is None:
             return []
@@ -180,7 +191,9 @@ class DiskCache:
             record, user = one.record, one.record.stored_for or ""
             if files.holds(user, record.key) and (one.state is None or self.holds_state(user, record.key)):
                 used.setdefault(user, []).append(record.key)
-            elif (user, record.key) not in self._queued and self._has_room(files, size, used_twice=record.reused):
+            elif (user, record.key) in self._queued:
+                continue
+            elif self._has_room(files, size, used_twice=asked or record.reused):
                 chosen.append(one)
                 size += self.layout.bytes
         for user, keys in used.items():

@@ -86,6 +86,11 @@ class PageFiles:
         self.use(user, [key])
         return content
 
+    def forget(self, user: str, key: bytes) -> None:
+        """What is stored under a key is of no use."""
+        if (at := self._find(user, key)) is not None:
+            self._forget(key, at)
+
     def write(self, user: str, records: Sequence[Record]) -> int:
         """Store a batch; how many bytes that took. Raises OSError."""
         owner = Owner(self._model, self._identity, user)

@@ -22,6 +22,7 @@ from pie_mlx.events import (
     ProcessOutput,
     ProcessQueued,
     ProcessReturned,
+    SnapshotStored,
     SpillChanged,
     WaitChanged,
     told_message,
@@ -77,6 +78,9 @@ def _engine_entry(event: Event) -> LogEntry | None:
             return LogEntry("debug", f"wrote {pages} pages to the disk cache")
         case PagesLoaded(pages=pages, seconds=seconds):
             return LogEntry("debug", f"read {pages} pages from the disk cache in {seconds * 1e3:.0f} ms")
+        case SnapshotStored(context=context, name=name, pages=pages, stored_pages=stored):
+            how = f"snapshot {name!r}: {stored} of its {pages} pages are on disk"
+            return LogEntry("debug" if stored == pages else "warning", how, context=context)
         case DiskCacheChanged(state=state, text=text):
             return LogEntry("info" if state == "ready" else "error", f"disk cache {state}: {text}")
         case MemoryChanged(level=level, text=text):

@@ -331,7 +331,7 @@ def test_whatever_happens_only_what_was_stored_is_read(
                 files.write("ann", [record(number), record(number + 1)])
             case "read":
                 found(files, [number])
-            case "flip" if chosen is not None:
+            case "flip" if chosen is not None and chosen.stat().st_size:
                 whole = bytearray(chosen.read_bytes())
                 whole[len(whole) * number // 10] ^= 1 << number % 8
                 chosen.write_bytes(whole)
