@@ -84,8 +84,9 @@ class Context:
         """Save under a name, replacing what was there. Raises InvalidArgumentError for a bad name.
 
         `persist` also writes it to disk, for engines that are started later, and with `kv_disk` its KV as far as the
-        day's writes allow; None follows `persist_snapshots` of the configuration. Raises SnapshotError when the disk fails or this user's limit is reached, and
-        SnapshotIncompatibleError for KV computed with an adapter, which ends with its engine; the old snapshot stays.
+        day's writes allow; None follows `persist_snapshots` of the configuration. Raises SnapshotError when the disk
+        fails or this user's limit is reached, and SnapshotIncompatibleError for KV computed with an adapter, which ends
+        with its engine; the old snapshot stays.
         """
         if not checked_text(name, "snapshot name"):
             raise InvalidArgumentError("snapshot name: it is empty", hint="use snapshot() for a generated name")

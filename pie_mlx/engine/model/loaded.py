@@ -27,7 +27,7 @@ KEPT_STATE_SHARE = 16
 class ModelCard:
     """What is known of a model besides its network.
 
-    `identity` names model, weights and KV dtype (K1); `tokenizer` is transformers' object; `weight_bytes` is what the
+    `identity` stands for configuration, weights and KV dtype, by whatever name (K1); `tokenizer` is transformers' object; `weight_bytes` is what the
     weights take in memory. `files` hold the weights and their configuration.
     """
 

@@ -228,6 +228,12 @@ async def test_one_byte_of_the_weights_makes_another_model(start: Start, tmp_pat
         assert loaded(engine) == 0
 
 
+async def test_the_same_weights_share_by_whatever_name(start: Start, expected: list[int]) -> None:
+    with start(name="another name") as engine:
+        assert await continued(engine) == expected
+        assert loaded(engine) == 12
+
+
 async def test_a_program_that_ends_while_it_loads_leaves_nothing(start: Start, expected: list[int]) -> None:
     with start() as engine:
         loading = asyncio.create_task(continued(engine))

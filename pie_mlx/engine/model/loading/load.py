@@ -57,7 +57,7 @@ def load_model(
     tokenizer = load_tokenizer(directory)
     card = ModelCard(
         name=name,
-        identity=f"{name}\0{activations}\0".encode() + revision(directory, files),
+        identity=f"{activations}\0".encode() + revision(directory, files),
         maximum_positions=maximum_positions(config),
         tokenizer=tokenizer,
         eos_token_ids=eos_token_ids(config, tokenizer),
@@ -77,7 +77,7 @@ def null_model(*, name: str = "dummy") -> LoadedModel:
     tokenizer = load_tokenizer(directory)
     card = ModelCard(
         name=name,
-        identity=f"{name}\0null".encode(),
+        identity=b"null",
         maximum_positions=maximum_positions(config),
         tokenizer=tokenizer,
         eos_token_ids=eos_token_ids(config, tokenizer),
