@@ -56,7 +56,7 @@ class PageStore:
         state_pages: int = 0,
         kept_state_bytes: int = 0,
     ) -> None:
-        """`pages` pages of `page_size` tokens; `identity` stands for the model's configuration, weights and KV dtype (K1).
+        """`pages` pages of `page_size` tokens; `identity` stands for configuration, weights and KV dtype (K1).
 
         Of a model with recurrent layers, the state of each context costs `state_pages`, and other states that are kept
         take `kept_state_bytes` at most.

@@ -17,9 +17,9 @@ _MOST_KEPT = 1024
 class PageHasher:
     """Computes the keys of one model's pages.
 
-    `identity` stands for the model's configuration, weights, quantisation and KV dtype; `page_size` is in tokens. A page is hashed
-    column by column: ids, positions, adapters, versions, seeds and masks of its tokens. Each column and mask is
-    preceded by its length.
+    `identity` stands for the model's configuration, weights, quantisation and KV dtype; `page_size` is in tokens. A
+    page is hashed column by column: ids, positions, adapters, versions, seeds and masks of its tokens. Each column and
+    mask is preceded by its length.
     """
 
     def __init__(self, identity: bytes, page_size: int) -> None:
