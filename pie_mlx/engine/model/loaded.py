@@ -27,8 +27,8 @@ KEPT_STATE_SHARE = 16
 class ModelCard:
     """What is known of a model besides its network.
 
-    `identity` stands for configuration, weights and KV dtype, by whatever name (K1); `tokenizer` is transformers'
-    object; `weight_bytes` is what the weights take in memory. `files` hold the weights and their configuration.
+    `identity` stands for configuration, weights and KV dtype (K1); `tokenizer` is transformers' object; `weight_bytes`
+    is what the weights take in memory. `files` hold the weights and their configuration.
     """
 
     name: str

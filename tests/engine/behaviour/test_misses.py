@@ -1,6 +1,7 @@
 """Why a prompt was computed again: one reason for each of its causes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import pytest
 
@@ -8,7 +9,7 @@ from pie_mlx.calls import Miss, Reuse
 from pie_mlx.engine.inspection import process_statuses
 from pie_mlx.events import PassCompleted
 from pie_mlx.sdk import Adapter, Context
-from tests.engine.running import Running, engine_alone
+from tests.engine.running import Running, engine_alone, running, small_prompt
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +101,18 @@ async def test_tokens_computed_with_an_adapter_are_another_text(engine: Running)
     miss = miss_in(await reuse_of(engine, prompt))
     assert (miss.reason, miss.position, str(miss)) == ("adapter", 16, "token 16: cached with another adapter")
     adapter.destroy()
+
+
+async def test_pages_without_what_recurrent_layers_remember_after_them_are_told(
+    tiny_model_directory: Callable[[str], Path],
+) -> None:
+    with running(model=str(tiny_model_directory("lfm2")), total_pages=64) as hybrid:
+        prompt = small_prompt(200)
+        await reuse_of(hybrid, prompt)
+        await hybrid.core.consult(lambda services: services.store.pool.kept_states.clear())
+        reuse = await reuse_of(hybrid, prompt)
+        assert (reuse.from_memory, reuse.replayed) == (0, 192)
+        assert miss_in(reuse) == Miss("state", 0)
 
 
 @pytest.fixture(scope="module")

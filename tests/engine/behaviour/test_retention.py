@@ -1,10 +1,12 @@
 """Hints of programs: they propose, the market decides and charges."""
 
+import asyncio
 from collections.abc import Iterator
 
 import pytest
 
 from pie_mlx.engine.market import imbalance_credits
+from pie_mlx.errors import PieError
 from pie_mlx.events import ContextSuspended
 from pie_mlx.sdk import Context
 from pie_mlx.sdk.sync import Context as BlockingContext
@@ -161,6 +163,52 @@ async def test_the_pages_of_a_snapshot_are_prefetched_before_it_is_opened(small:
     assert await Context.prefetch_saved(small.model, "notes")
     assert await attached(small, 64, seed=1) == 64
     assert not await Context.prefetch_saved(small.model, "other")
+
+
+async def test_a_program_that_ends_takes_its_hints_along(small: Running) -> None:
+    clock_of(small)
+    accounting = small.core.services.accounting
+    with small.process():
+        retained, expected, away = [await hold(small, 64, seed) for seed in (1, 2, 3)]
+        away.suspend()
+        retained.retain(priority=1000.0, ttl_seconds=3600.0)
+        expected.expect_return(600.0)
+        assert await away.prefetch()
+        assert len(accounting.ledger.accounts) == 2
+    assert len(accounting.ledger.accounts) == 1
+    assert small.used_pages() == 0
+    assert (await hold(small, 240, seed=4)).seq_len == 240  # nothing is left that a bid would have to beat
+    assert suspended(small) == [away.id]
+    assert imbalance_credits(accounting.ledger) == pytest.approx(0.0, abs=1e-6)
+
+
+async def test_what_a_program_paid_ahead_is_not_paid_again_once_it_ended(small: Running) -> None:
+    now = clock_of(small)
+    with small.process():
+        (await hold(small, 64, seed=1)).retain(ttl_seconds=300.0, prepaid=True)
+    accounting = small.core.services.accounting
+    balances = {number: account.balance for number, account in accounting.ledger.accounts.items()}
+    now[0] += 100.0
+    (await hold(small, 32, seed=2)).release()
+    assert await attached(small, 64, seed=1) == 64
+    after = accounting.ledger.accounts
+    assert {number: after[number].balance for number in balances} == pytest.approx(balances)
+    assert imbalance_credits(accounting.ledger) == pytest.approx(0.0, abs=1e-6)
+
+
+async def test_a_program_that_ends_while_it_prefetches_leaves_nothing(small: Running) -> None:
+    with small.process() as other:
+        away = await hold(small, 128, seed=1)
+        away.suspend()
+        with Context(small.model) as filler:
+            filler.inner().reserve_working_pages(POOL_PAGES)
+        prefetching = asyncio.create_task(away.prefetch())
+        await asyncio.sleep(0)
+    assert other.process_id not in small.core.services.processes
+    with pytest.raises((asyncio.CancelledError, PieError)):
+        await prefetching
+    assert small.used_pages() == 0
+    small.check_books()
 
 
 def test_blocking_programs_give_the_same_hints(small: Running) -> None:

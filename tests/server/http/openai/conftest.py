@@ -28,20 +28,20 @@ HELLO = [{"role": "user", "content": "Hello"}]
 ADMIN = User("root", admin=True)
 
 
-def tiny_engine(on_event, resolve, *, total_pages):
-    return Engine(MODEL, on_event=on_event, resolve=resolve, total_pages=total_pages)
+def tiny_engine(on_event, resolve, **options):
+    return Engine(MODEL, on_event=on_event, resolve=resolve, **options)
 
 
 class TinyServer(RunningServer):
     """Serves pie-tiny and keeps the engine's events."""
 
-    def __init__(self, home, total_pages=512):
+    def __init__(self, home, total_pages=512, **options):
         super().__init__(home)
         self.events = queue.Queue()
         self._make = partial(
             Server,
             self.settings,
-            partial(tiny_engine, total_pages=total_pages),
+            partial(tiny_engine, total_pages=total_pages, **options),
             home=self.home,
             model=MODEL,
             observers=[self.events.put],
