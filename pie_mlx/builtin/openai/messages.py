@@ -22,7 +22,7 @@ from fields import (
 from message_fields import Assistant as AssistantMessage
 from message_fields import MessageRequest, Text, ToolResult, ToolUse
 from message_fields import User as UserMessage
-from prompts import begin_replies, prepared
+from prompts import begin_replies, count_tokens
 from wire import EventForm, Refusal, Terms, identifier, read_body, refusal_of, reported, send
 
 KINDS = {
@@ -47,17 +47,16 @@ async def answer(body):
     if request.max_tokens is None:
         raise Refusal(400, "max_tokens: it is required", param="max_tokens")
     chat, terms = chat_of(request)
-    model, costs, pieces = await begin_replies(chat, len(body), terms)
-    form = MessageForm(request, model, costs)
-    return await send(costs, pieces, form, stream=request.stream, left_out=request.left_out)
+    beginning = await begin_replies(chat, len(body), terms)
+    return await send(request, MessageForm(request), beginning)
 
 
 async def count(body):
     """Count the tokens of a request."""
     request = await read_body(body, MessageRequest)
     chat, terms = chat_of(request)
-    _, context = await prepared(chat, len(body), terms)
-    return {"headers": reported(request.left_out), "body": {"input_tokens": len(context.buffer())}}
+    tokens = await count_tokens(chat, len(body), terms)
+    return {"headers": reported(request.left_out), "body": {"input_tokens": tokens}}
 
 
 def answered(error):
@@ -190,30 +189,30 @@ class MessageForm(EventForm):
 
     SILENCE = b'event: ping\ndata: {"type": "ping"}\n\n'
 
-    def __init__(self, request, model, costs):
-        self._request, self._costs = request, costs
-        self._head = {"id": identifier("msg"), "type": "message", "role": "assistant", "model": model.name}
+    def __init__(self, request):
+        self._request = request
+        self._head = {"id": identifier("msg"), "type": "message", "role": "assistant", "model": request.model}
         self._shows_thoughts = request.thinking is None or request.thinking.display != "omitted"
         self._blocks = []
         self._ending = {"stop_reason": None, "stop_sequence": None}
 
-    def whole(self, pieces, costs):
+    def whole(self, pieces):
         for piece in pieces:
             self.chunks(piece)
         content = [_whole(block) for block in self._blocks]
-        return {**self._head, "content": content, **self._ending, "usage": _usage(costs)}
+        return {**self._head, "content": content, **self._ending, "usage": _usage(self.costs)}
 
     def opening(self):
         """How much of the prompt is found again is known only at the end."""
-        usage = {"input_tokens": self._costs.usage()["prompt_tokens"], "output_tokens": 0}
+        usage = {"input_tokens": self.costs.usage()["prompt_tokens"], "output_tokens": 0}
         message = {**self._head, "content": [], **self._ending, "usage": usage}
         return [{"type": "message_start", "message": message}]
 
     def chunks(self, piece):
         return [*self._events(piece)]
 
-    def closing(self, costs):
-        return [{"type": "message_delta", "delta": self._ending, "usage": _usage(costs)}, {"type": "message_stop"}]
+    def closing(self):
+        return [{"type": "message_delta", "delta": self._ending, "usage": _usage(self.costs)}, {"type": "message_stop"}]
 
     def failed(self, error):
         return [error_body(refusal_of(error))]
@@ -261,7 +260,7 @@ class MessageForm(EventForm):
         if piece.stop_text is not None:
             return {"stop_reason": "stop_sequence", "stop_sequence": piece.stop_text}
         reason = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens"}[piece.finish]
-        if reason == "max_tokens" and self._costs.usage()["completion_tokens"] < self._request.max_tokens:
+        if reason == "max_tokens" and self.costs.usage()["completion_tokens"] < self._request.max_tokens:
             reason = "model_context_window_exceeded"
         return {"stop_reason": reason, "stop_sequence": None}
 

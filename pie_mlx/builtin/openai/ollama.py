@@ -40,8 +40,7 @@ async def generate(body):
         raise Refusal(400, "raw: leave out system, format and think, for the prompt is continued as it is", param="raw")
     top = min(request.top_logprobs, 5) if request.logprobs else None
     text = fields.CompletionRequest(prompt=request.prompt, logprobs=top, max_tokens=_limit(request), **_drawn(request))
-    model, costs, pieces, _ = await begin_texts(text, len(body))
-    return await send(costs, pieces, TextForm(request, model), stream=request.stream, left_out=request.left_out)
+    return await send(request, TextForm(request), begin_texts(text, len(body)))
 
 
 async def tags(body):
@@ -128,8 +127,8 @@ def _now():
 
 def _loaded(request, form):
     """The answer to a request that says nothing: clients load a model by it."""
-    answer = form(request, load_model(request.model_name))
-    return {"headers": reported(request.left_out), "body": answer.line("", done=True, done_reason="load")}
+    load_model(request.model_name)
+    return {"headers": reported(request.left_out), "body": form(request).line("", done=True, done_reason="load")}
 
 
 async def _answer(request, body, messages, form, tools=()):
@@ -145,8 +144,8 @@ async def _answer(request, body, messages, form, tools=()):
     )
     asked.left_out = request.left_out
     terms = Terms("messages", "format", "tools[].function.strict", "tool_name", "think")
-    model, costs, pieces = await begin_replies(asked, len(body), terms)
-    return await send(costs, pieces, form(request, model), stream=request.stream, left_out=request.left_out)
+    beginning = await begin_replies(asked, len(body), terms)
+    return await send(request, form(request), beginning)
 
 
 def _drawn(request):
@@ -213,8 +212,8 @@ class Form(EventForm):
 
     TYPE = "application/x-ndjson"
 
-    def __init__(self, request, model):
-        self._request, self._name = request, model.name
+    def __init__(self, request):
+        self._request = request
         self._finish = None
 
     @property
@@ -227,15 +226,15 @@ class Form(EventForm):
 
     def line(self, text, *, thinking="", calls=(), done=False, **more):
         """One line, with a part of the reply."""
-        head = {"model": self._name, "created_at": _now()}
+        head = {"model": self._request.model_name, "created_at": _now()}
         return {**head, **self._part(text, thinking, calls), "done": done, **more}
 
-    def whole(self, pieces, costs):
+    def whole(self, pieces):
         self._finish = pieces[-1].finish
         calls = [call for piece in pieces for call in piece.calls]
         entries = [entry for piece in pieces for entry in piece.entries]
         thinking, text = "".join(piece.reasoning for piece in pieces), "".join(piece.text for piece in pieces)
-        return self.line(text, thinking=thinking, calls=calls, **self._logprobs(entries), **self._ending(costs))
+        return self.line(text, thinking=thinking, calls=calls, **self._logprobs(entries), **self._ending())
 
     def opening(self):
         return []
@@ -246,8 +245,8 @@ class Form(EventForm):
             return []
         return [self.line(piece.text, thinking=piece.reasoning, calls=piece.calls, **self._logprobs(piece.entries))]
 
-    def closing(self, costs):
-        return [self.line("", **self._ending(costs))]
+    def closing(self):
+        return [self.line("", **self._ending())]
 
     def failed(self, error):
         return [{"error": str(refusal_of(error))}]
@@ -255,8 +254,8 @@ class Form(EventForm):
     def _logprobs(self, entries):
         return {"logprobs": entries} if self._request.logprobs and entries else {}
 
-    def _ending(self, costs):
-        usage, timings = costs.usage(), costs.timings()
+    def _ending(self):
+        usage, timings = self.costs.usage(), self.costs.timings()
         prompt_ns, reply_ns = (int(timings[name] * 1_000_000) for name in ("prompt_ms", "predicted_ms"))
         return {
             "done": True,

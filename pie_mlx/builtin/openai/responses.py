@@ -21,7 +21,7 @@ from fields import (
     ToolCall,
     User,
 )
-from prompts import begin_replies, plain_text, prepared
+from prompts import begin_replies, count_tokens, plain_text
 from response_fields import (
     LOGPROBS,
     FlatSchemaFormat,
@@ -147,23 +147,23 @@ CODES = {400: "invalid_prompt", 429: "rate_limit_exceeded"}
 class ResponseForm(EventForm):
     """Events are numbered in order. At its end the response is kept with the items of its input, if that is asked."""
 
-    def __init__(self, request, model, items):
+    def __init__(self, request, items):
         self._items = items
         self._head = {
             "id": identifier("resp"),
             "object": "response",
             "created_at": int(time.time()),
-            "model": model.name,
+            "model": request.model,
             **_settings(request),
         }
         self._output = Output()
         self._count = 0
         self._finish = None
 
-    def whole(self, pieces, costs):
+    def whole(self, pieces):
         for piece in pieces:
             self.chunks(piece)
-        return self._finished(costs)
+        return self._finished()
 
     def opening(self):
         begun = self._response("in_progress")
@@ -176,18 +176,21 @@ class ResponseForm(EventForm):
         self._finish = piece.finish
         return self._numbered(self._output.add(piece))
 
-    def closing(self, costs):
-        response = self._finished(costs)
+    def closing(self):
+        response = self._finished()
         return self._numbered([{"type": f"response.{response['status']}", "response": response}])
 
     def failed(self, error):
         refusal = refusal_of(error)
-        error = {"code": CODES.get(refusal.status, "server_error"), "message": str(refusal)}
-        ending = self._numbered(self._output.close("incomplete"))
-        return ending + self._numbered([{"type": "response.failed", "response": self._response("failed", error=error)}])
+        # Codex finds out by this code that it has to shorten a conversation.
+        is_long = refusal.code == "context_length_exceeded"
+        code = refusal.code if is_long else CODES.get(refusal.status, "server_error")
+        before = self._numbered(self._output.close("incomplete")) if self._count else self.opening()
+        failed = self._response("failed", error={"code": code, "message": str(refusal)})
+        return before + self._numbered([{"type": "response.failed", "response": failed}])
 
-    def _finished(self, costs):
-        figures = costs.figures()
+    def _finished(self):
+        figures = self.costs.figures()
         cut = {"incomplete_details": {"reason": "max_output_tokens"}} if self._finish == "length" else {}
         fields = {**cut, "usage": _usage(figures["usage"]), "timings": figures["timings"]}
         response = self._response("incomplete" if cut else "completed", **fields)
@@ -238,17 +241,16 @@ async def answer(body):
         raise Refusal(400, f"top_logprobs: put {LOGPROBS} into include as well", param="top_logprobs")
     conversation = conversation_of(request)
     chat, terms = chat_of(request, conversation)
-    model, costs, pieces = await begin_replies(chat, _size(body, request), terms)
-    form = ResponseForm(request, model, [item for _, item in conversation])
-    return await send(costs, pieces, form, stream=request.stream, left_out=request.left_out)
+    beginning = await begin_replies(chat, _size(body, request), terms)
+    return await send(request, ResponseForm(request, [item for _, item in conversation]), beginning)
 
 
 async def count(body):
     """Count the tokens of a request."""
     request = await read_body(body, ResponseRequest)
     chat, terms = chat_of(request, conversation_of(request))
-    _, context = await prepared(chat, _size(body, request), terms)
-    counted = {"object": "response.input_tokens", "input_tokens": len(context.buffer())}
+    tokens = await count_tokens(chat, _size(body, request), terms)
+    counted = {"object": "response.input_tokens", "input_tokens": tokens}
     return {"headers": reported(request.left_out), "body": counted}
 
 
