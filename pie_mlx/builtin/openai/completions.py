@@ -10,14 +10,12 @@ from contextlib import aclosing
 from dataclasses import asdict
 from functools import partial
 
-from choices import Choice, Piece, replies, sampling_of
-from costs import Costs, Progress
-from decoding import Decoded, StopTexts, Vocabulary
+from choices import Choice, Costs, Piece, Progress, replies, sampling_of
+from decoding import Decoded, StopTexts, Vocabulary, logprob_entry
 from fields import ChatRequest, CompletionRequest
-from inferlet import Context, runtime
+from inferlet import Context, Distribution, Logprobs, runtime
 from prompts import Rules, begin_replies, checked_length, encoded, load_model, prompts_of
-from scores import prompt_entries
-from wire import CHAT, SHORT_BYTES, EventForm, Refusal, error_object, identifier, read_body, send
+from wire import CHAT, SHORT_BYTES, EventForm, Refusal, error_body, identifier, read_body, refusal_of, send
 
 MOST_CHOICES = 1024
 
@@ -51,7 +49,7 @@ class CompletionForm(EventForm):
         return [{**self._head, "choices": [], **self.costs.figures()}] if self._request.includes_usage else []
 
     def failed(self, error):
-        return [{"error": error_object(error)}]
+        return [error_body(refusal_of(error))]
 
     def chunks(self, piece):
         """The chunks of one part; none for an empty part."""
@@ -156,7 +154,7 @@ def begin_texts(request, size):
 
 
 async def _begun(request, size, model, given):
-    prompts = await asyncio.to_thread(_read, model, given) if size > SHORT_BYTES else _read(model, given)
+    prompts = await asyncio.to_thread(_contexts, model, given) if size > SHORT_BYTES else _contexts(model, given)
     costs = Costs(sum(len(prompt.buffer()) for prompt in prompts), model.info.page_size)
     return costs, (_echoed if request.echo else _drawn)(request, prompts, costs)
 
@@ -183,7 +181,7 @@ async def _echoed(request, prompts, costs):
         yield Piece(index, finish="length")
 
 
-def _read(model, given):
+def _contexts(model, given):
     """The prompts in contexts."""
     prompts = []
     for prompt in given:
@@ -191,6 +189,66 @@ def _read(model, given):
         prompts.append(Context(model).append(tokens))
         checked_length(prompts[-1], "prompt")
     return prompts
+
+
+READ_AT_ONCE = 128
+"""Positions whose distributions are read in one pass: each takes memory for the whole vocabulary."""
+
+
+async def prompt_entries(model, prompts, top):
+    """The entries of all tokens of each prompt, with the `top` most likely ones; nothing predicts the first token.
+
+    What several prompts begin with is computed once, and what differs side by side.
+    """
+    vocabulary = Vocabulary(model)
+    found = [(tokens, [{**vocabulary.entry(tokens[0], None), "top_logprobs": None}]) for tokens in prompts]
+    async with asyncio.TaskGroup() as group:
+        for first in {tokens[0] for tokens in prompts}:
+            alike = [one for one in found if one[0][0] == first]
+            group.create_task(_read(Context(model), alike, 0, top, vocabulary))
+    return [entries for _, entries in found]
+
+
+async def _read(context, found, start, top, vocabulary):
+    """Read the tokens from `start` on of prompts that are alike up to there and one token further."""
+    try:
+        alike = _common([tokens for tokens, _ in found])
+        for begin in range(start, len(alike), READ_AT_ONCE):
+            await _read_pass(context, found, begin, alike[begin : begin + READ_AT_ONCE], top, vocabulary)
+        branches = {}
+        for one in found:
+            if len(one[0]) > len(alike):
+                branches.setdefault(one[0][len(alike)], []).append(one)
+        async with asyncio.TaskGroup() as group:
+            for branch in branches.values():
+                group.create_task(_read(context.fork(), branch, len(alike), top, vocabulary))
+    finally:
+        context.release()
+
+
+def _common(prompts):
+    """What all prompts begin with: what the first and the last of them in order begin with."""
+    first, last = min(prompts), max(prompts)
+    differs = (place for place, (one, other) in enumerate(zip(first, last, strict=False)) if one != other)
+    return first[: next(differs, len(first))]
+
+
+async def _read_pass(context, found, begin, inputs, top, vocabulary):
+    step, probes = context.forward().input(inputs), []
+    for place in range(len(inputs)):
+        followers = sorted({tokens[begin + place + 1] for tokens, _ in found if len(tokens) > begin + place + 1})
+        if followers:
+            values = step.probe(place, Logprobs(followers))
+            likely = step.probe(place, Distribution(1.0, top)) if top else None
+            probes.append((begin + place + 1, followers, values, likely))
+    output = await step.execute()
+    for place, followers, values, likely in probes:
+        distribution = output.distribution(likely) if likely else None
+        scored = zip(followers, output.logprobs(values), strict=True)
+        entries = {token: logprob_entry(vocabulary, token, value, distribution) for token, value in scored}
+        for tokens, its_entries in found:
+            if len(tokens) > place:
+                its_entries.append(entries[tokens[place]])
 
 
 def _choice(request, context, index):

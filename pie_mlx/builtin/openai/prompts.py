@@ -7,9 +7,8 @@ from functools import partial
 from itertools import groupby
 
 import msgspec
-from choices import Alternatives, Choice, replies, sampling_of
-from costs import Costs
-from decoding import ReplyDecoder, StopTexts, Vocabulary
+from choices import Choice, Costs, replies, sampling_of
+from decoding import Alternatives, ReplyDecoder, StopTexts, Vocabulary
 from fields import AnyObject, Assistant, Developer, NamedChoice, PlainText, SchemaFormat, System, Tool, User
 from inferlet import Context, GrammarConstraint, JsonSchema, Model, runtime, tools
 from wire import SHORT_BYTES, Refusal

@@ -55,17 +55,10 @@ def refusal_of(error):
     return Refusal(status, f"{text} ({hint})" if hint else text, code=code)
 
 
-def error_object(error):
-    """The object inside `{"error": ...}`."""
-    refusal = refusal_of(error)
+def error_body(refusal):
+    """A refusal as OpenAI's clients read it."""
     kind = KINDS.get(refusal.status, "server_error")
-    return {"message": str(refusal), "type": kind, "param": refusal.param, "code": refusal.code}
-
-
-def answered(error):
-    """An error as an HTTP answer."""
-    refusal = refusal_of(error)
-    return {"status": refusal.status, "body": {"error": error_object(refusal)}}
+    return {"error": {"message": str(refusal), "type": kind, "param": refusal.param, "code": refusal.code}}
 
 
 SHORT_BYTES = 4096

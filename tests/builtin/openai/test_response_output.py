@@ -23,9 +23,9 @@ def piece(openai_module):
 @pytest.fixture
 def form(openai_module):
     request = openai_module("wire").read_fields(
-        b'{"model": "m", "input": "Hello"}', openai_module("response_fields").ResponseRequest
+        b'{"model": "m", "input": "Hello"}', openai_module("responses").ResponseRequest
     )
-    form = openai_module("responses").ResponseForm(request, [])
+    form = openai_module("response_output").ResponseForm(request, [])
     form.costs = COSTS
     return form
 
