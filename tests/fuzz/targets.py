@@ -56,7 +56,7 @@ def completion_body(data):
 
 
 def response_body(data):
-    _body(data, "response_fields", "ResponseRequest")
+    _body(data, "responses", "ResponseRequest")
 
 
 def message_body(data):
@@ -64,11 +64,11 @@ def message_body(data):
 
 
 def ollama_chat_body(data):
-    _body(data, "ollama_fields", "ChatRequest")
+    _body(data, "ollama", "ChatRequest")
 
 
 def ollama_generate_body(data):
-    _body(data, "ollama_fields", "GenerateRequest")
+    _body(data, "ollama", "GenerateRequest")
 
 
 def proxy_head(data):

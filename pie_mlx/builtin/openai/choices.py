@@ -1,14 +1,16 @@
-"""The replies to a prompt, as they are generated."""
+"""The replies to a prompt, as they are generated, and what they cost."""
 
 import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import add
 
-from decoding import Decoded, EntryBuffer, logprob_entry
-from inferlet import Context, Distribution, GrammarConstraint, Sampler, brle, chat
-from msgspec.structs import replace
+import msgspec
+from decoding import Alternatives, Decoded, EntryBuffer, logprob_entry
+from inferlet import Context, Distribution, GrammarConstraint, Sampler, chat
 from wire import END_OF_STREAM, Refusal, forward
 
 OPENING_TOKENS = 16
@@ -90,7 +92,7 @@ class Choice:
         self._stops, self._vocabulary, self._index = stops, vocabulary, index
         self._sampler = sampling.sampler
         if self._sampler.counts_tokens:  # over all generators of the reply
-            self._sampler = replace(self._sampler, since=context.seq_len + len(context.buffer()))
+            self._sampler = msgspec.structs.replace(self._sampler, since=context.seq_len + len(context.buffer()))
         self._entries = EntryBuffer(stops)
         self._recent = []
         self._called = False
@@ -292,40 +294,102 @@ async def merged(streams: list[AsyncIterator[Piece]]) -> AsyncIterator[Piece]:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-class Alternatives:
-    """A constraint that allows the tokens of any of several matchers. `accept_tokens` drops the matchers that forbid
-    them; `decided` is the only remaining matcher, None while there are several."""
+@dataclass(frozen=True)
+class Progress:
+    """How far the prompt is, under llama.cpp's names: of the `total` tokens so many are `processed`, the ones found in
+    the `cache` among them, `time_ms` after the request was read."""
 
-    def __init__(self, matchers):
-        self._left = matchers
-
-    @property
-    def decided(self):
-        return self._left[0] if len(self._left) == 1 else None
-
-    def accept_tokens(self, tokens):
-        self._left = [matcher for matcher in self._left if _accepts(matcher, tokens)]
-
-    def step(self, accepted):
-        """The mask after the tokens accepted so far, which `accepted` repeats."""
-        masks = [matcher.next_token_logit_mask() for matcher in self._left]
-        return brle.spans(*(span for mask in masks for span in _allowed(mask))) if all(masks) else []
+    total: int
+    cache: int
+    processed: int
+    time_ms: int
 
 
-def _allowed(mask):
-    """The spans of tokens that a mask allows."""
-    end = 0
-    for place, length in enumerate(mask):
-        start, end = end, end + length
-        if place % 2:
-            yield start, end
+class Costs:
+    """Counts from now on. What choices share of the prompt is counted here, and how it was reused in `shared`; each
+    choice counts its own."""
+
+    def __init__(self, prompt_tokens, page_size=1):
+        self._prompt_tokens, self._page_size = prompt_tokens, page_size
+        self._begun = time.perf_counter()
+        self._processed = self._cached = 0
+        self.choices = []
+        self.shared = []
+
+    def count_processed(self, tokens, cached):
+        """Count tokens of the prompt that are computed now, or were found in the cache."""
+        self._processed += tokens
+        self._cached += cached
+
+    def progress(self, *, is_over=False):
+        """How far the prompt is: all of it when the first token has been drawn."""
+        processed = self._prompt_tokens if is_over else self._processed
+        milliseconds = (time.perf_counter() - self._begun) * 1000
+        return Progress(self._prompt_tokens, self._cached_tokens(), processed, round(milliseconds))
+
+    def figures(self):
+        """The figures in an answer."""
+        return {"usage": self.usage(), "timings": self.timings()}
+
+    def kept_tokens(self):
+        """Tokens of the prompt whose full pages a later request finds again."""
+        return self._prompt_tokens // self._page_size * self._page_size
+
+    def usage(self):
+        completion = sum(choice.counts.tokens for choice in self.choices)
+        reasoning = sum(choice.counts.reasoning_tokens for choice in self.choices)
+        return {
+            "prompt_tokens": self._prompt_tokens,
+            "completion_tokens": completion,
+            "total_tokens": self._prompt_tokens + completion,
+            "prompt_tokens_details": {"cached_tokens": self._cached_tokens()},
+            "completion_tokens_details": {"reasoning_tokens": reasoning},
+        }
+
+    def result(self):
+        """What the process returns: the server's metrics count it, and monitors show it."""
+        usage = self.usage()
+        return {
+            "finish_reasons": [choice.counts.finish for choice in self.choices],
+            "prompt_tokens": usage["prompt_tokens"],
+            "cached_tokens": self._cached_tokens(),
+            "completion_tokens": usage["completion_tokens"],
+            "miss": (self.cache()["miss"] or {}).get("message", ""),
+        }
+
+    def cache(self):
+        """What of the prompt was found again, and why the first page that was not had to be computed."""
+        reuse = reduce(add, [*self.shared, *(choice.context.reuse for choice in self.choices)])
+        found = {"from_memory": reuse.from_memory, "from_disk": reuse.from_disk, "replayed": reuse.replayed}
+        computed = max(0, self._prompt_tokens - sum(found.values()))
+        miss = reuse.miss and {**msgspec.to_builtins(reuse.miss), "message": str(reuse.miss)}
+        kept_seconds = round(max(choice.counts.kept_seconds for choice in self.choices), 1)
+        return {**found, "computed": computed, "miss": miss, "kept_seconds": kept_seconds}
+
+    def _cached_tokens(self):
+        return self._cached + sum(choice.counts.cached for choice in self.choices)
+
+    def timings(self):
+        """Timings under llama.cpp's names: `prompt_n` are the tokens of the prompt that were computed, `cache_n` those
+        found again. The time to the first token belongs to the prompt."""
+        now = time.perf_counter()
+        first = min(choice.counts.first_seconds or now for choice in self.choices)
+        cached = self._cached_tokens()
+        computed, predicted = self._prompt_tokens - cached, sum(choice.counts.tokens for choice in self.choices)
+        prompt_ms, predicted_ms = (first - self._begun) * 1000, (now - first) * 1000
+        return {
+            "cache_n": cached,
+            "prompt_n": computed,
+            "prompt_ms": round(prompt_ms, 3),
+            "prompt_per_token_ms": _rate(prompt_ms, computed),
+            "prompt_per_second": _rate(computed * 1000, prompt_ms),
+            "predicted_n": predicted,
+            "predicted_ms": round(predicted_ms, 3),
+            "predicted_per_token_ms": _rate(predicted_ms, predicted - len(self.choices)),
+            "predicted_per_second": _rate((predicted - len(self.choices)) * 1000, predicted_ms),
+            "cache": self.cache(),
+        }
 
 
-def _accepts(matcher, tokens):
-    try:
-        matcher.accept_tokens(tokens)
-    except Exception as error:
-        if getattr(error, "code", "") != "grammar_rejected":
-            raise
-        return False
-    return True
+def _rate(amount, per):
+    return round(max(amount, 0) / per, 3) if per > 0 else 0.0

@@ -5,18 +5,17 @@ import codecs
 import functools
 import time
 import uuid
+from collections import Counter
 from contextlib import aclosing
 from dataclasses import asdict
 from functools import partial
 
-from choices import Choice, Piece, replies, sampling_of
-from costs import Costs, Progress
-from decoding import Decoded, StopTexts, Vocabulary
+from choices import Choice, Costs, Piece, Progress, replies, sampling_of
+from decoding import Decoded, StopTexts, Vocabulary, logprob_entry
 from fields import ChatRequest, CompletionRequest
-from inferlet import Context, runtime
+from inferlet import Context, Distribution, Logprobs, runtime
 from prompts import Rules, begin_replies, checked_length, encoded, load_model, prompts_of
-from scores import prompt_entries
-from wire import CHAT, SHORT_BYTES, EventForm, Refusal, error_object, identifier, read_body, send
+from wire import CHAT, SHORT_BYTES, EventForm, Refusal, error_body, identifier, read_body, refusal_of, send
 
 MOST_CHOICES = 1024
 
@@ -33,24 +32,24 @@ class CompletionForm(EventForm):
 
     END = b"data: [DONE]\n\n"
 
-    def __init__(self, request, model, prefix, kind, chunk_kind):
+    def __init__(self, request, prefix, kind, chunk_kind):
         self._request, self._kind = request, kind
         self._head = {
             "id": f"{prefix}-{uuid.uuid4().hex}",
             "object": chunk_kind,
             "created": int(time.time()),
-            "model": model.name,
+            "model": request.model,
             "system_fingerprint": f"pie-{_version()}",
         }
 
-    def whole(self, pieces, costs):
-        return {**self._head, "object": self._kind, "choices": self.choices(pieces), **costs.figures()}
+    def whole(self, pieces):
+        return {**self._head, "object": self._kind, "choices": self.choices(pieces), **self.costs.figures()}
 
-    def closing(self, costs):
-        return [{**self._head, "choices": [], **costs.figures()}] if self._request.includes_usage else []
+    def closing(self):
+        return [{**self._head, "choices": [], **self.costs.figures()}] if self._request.includes_usage else []
 
     def failed(self, error):
-        return [{"error": error_object(error)}]
+        return [error_body(refusal_of(error))]
 
     def chunks(self, piece):
         """The chunks of one part; none for an empty part."""
@@ -71,16 +70,15 @@ async def answer_chat(body):
         raise Refusal(400, "top_logprobs: set logprobs as well", param="top_logprobs")
     if request.max_tokens and request.max_completion_tokens:
         raise Refusal(400, "max_tokens and max_completion_tokens: give one of them", param="max_tokens")
-    model, costs, pieces = await begin_replies(request, len(body), CHAT)
-    form = ChatForm(request, model)
-    return await send(costs, pieces, form, stream=request.stream, left_out=request.left_out)
+    beginning = await begin_replies(request, len(body), CHAT)
+    return await send(request, ChatForm(request), beginning)
 
 
 class ChatForm(CompletionForm):
     """The parts of a chat, in the client's format."""
 
-    def __init__(self, request, model):
-        super().__init__(request, model, "chatcmpl", "chat.completion", "chat.completion.chunk")
+    def __init__(self, request):
+        super().__init__(request, "chatcmpl", "chat.completion", "chat.completion.chunk")
         self._counts = [0] * request.n
 
     def choices(self, pieces):
@@ -140,61 +138,117 @@ async def answer_text(body):
     request = await read_body(body, CompletionRequest)
     if request.max_tokens == 0 and not request.echo:
         raise Refusal(400, "max_tokens: without echo, at least 1", param="max_tokens")
-    model, costs, pieces, echoes = await begin_texts(request, len(body))
-    form = TextForm(request, model, echoes)
-    return await send(costs, pieces, form, stream=request.stream, left_out=request.left_out)
+    return await send(request, TextForm(request), begin_texts(request, len(body)))
 
 
-async def begin_texts(request, size):
-    """The model, the costs, the parts and the echoes of the replies to a CompletionRequest of `size` bytes.
+def begin_texts(request, size):
+    """The beginning of the replies to a CompletionRequest of `size` bytes, to be awaited: their costs and their parts.
 
-    Raises Refusal, and the engine's errors.
+    Raises Refusal, and so does the beginning, which also raises the engine's errors.
     """
-    model = load_model(request.model)
-    count = len(prompts_of(request.prompt, "prompt")) * request.n
+    model, prompts = load_model(request.model), prompts_of(request.prompt, "prompt")
+    count = len(prompts) * request.n
     if count > MOST_CHOICES:
         raise Refusal(400, f"prompt: {count:,} answers, at most {MOST_CHOICES:,} at once", param="prompt")
-    if size > SHORT_BYTES:
-        prompts, echoes = await asyncio.to_thread(_prepare, request, model)
-    else:
-        prompts, echoes = _prepare(request, model)
+    return _begun(request, size, model, prompts)
+
+
+async def _begun(request, size, model, given):
+    prompts = await asyncio.to_thread(_contexts, model, given) if size > SHORT_BYTES else _contexts(model, given)
     costs = Costs(sum(len(prompt.buffer()) for prompt in prompts), model.info.page_size)
-    if request.max_tokens != 0 and (request.logprobs is None or not request.echo):
-        pieces = replies(prompts, request.n, costs, partial(_choice, request), tells_progress=request.tells_progress)
-        return model, costs, pieces, echoes
-    return model, costs, _echoed(request, prompts, echoes, costs), [""] * len(echoes)
+    return costs, (_echoed if request.echo else _drawn)(request, prompts, costs)
 
 
-async def _echoed(request, prompts, echoes, costs):
+def _drawn(request, prompts, costs):
+    return replies(prompts, request.n, costs, partial(_choice, request), tells_progress=request.tells_progress)
+
+
+async def _echoed(request, prompts, costs):
     """The parts of replies that begin with their prompts, with the log-probabilities of those where they are asked."""
-    entries = [[] for _ in prompts]
+    tokens, entries = [prompt.buffer() for prompt in prompts], [[] for _ in prompts]
     if request.logprobs is not None:
-        tokens = [prompt.buffer() for prompt in prompts]
         entries = await prompt_entries(prompts[0].model, tokens, request.logprobs)
-    for index, echo in enumerate(echoes):
-        yield Piece(index, echo, entries=entries[index // request.n])
-    if request.max_tokens:
-        async with aclosing(replies(prompts, request.n, costs, partial(_choice, request))) as pieces:
+    texts = [prompts[0].model.tokenizer().decode(one) for one in tokens]
+    for index in range(len(prompts) * request.n):
+        yield Piece(index, texts[index // request.n], entries=entries[index // request.n])
+    if request.max_tokens != 0:
+        async with aclosing(_drawn(request, prompts, costs)) as pieces:
             async for piece in pieces:
                 yield piece
         return
-    costs.choices = [_choice(request, prompts[index // request.n], index) for index in range(len(echoes))]
-    for index in range(len(echoes)):
+    costs.choices = [_choice(request, prompts[index // request.n], index) for index in range(len(prompts) * request.n)]
+    for index in range(len(costs.choices)):
         yield Piece(index, finish="length")
 
 
-def _prepare(request, model):
-    """The prompts in contexts, and the text of them that each choice echoes."""
+def _contexts(model, given):
+    """The prompts in contexts."""
     prompts = []
-    for prompt in prompts_of(request.prompt, "prompt"):
+    for prompt in given:
         tokens = encoded(model, prompt, "prompt") if isinstance(prompt, str) else prompt
         prompts.append(Context(model).append(tokens))
         checked_length(prompts[-1], "prompt")
-    return prompts, [_echo(prompt) if request.echo else "" for prompt in prompts for _ in range(request.n)]
+    return prompts
 
 
-def _echo(context):
-    return context.model.tokenizer().decode(context.buffer())
+READ_AT_ONCE = 128
+"""Positions whose distributions are read in one pass: each takes memory for the whole vocabulary."""
+
+
+async def prompt_entries(model, prompts, top):
+    """The entries of all tokens of each prompt, with the `top` most likely ones; nothing predicts the first token.
+
+    What several prompts begin with is computed once, and what differs side by side.
+    """
+    vocabulary = Vocabulary(model)
+    found = [(tokens, [{**vocabulary.entry(tokens[0], None), "top_logprobs": None}]) for tokens in prompts]
+    async with asyncio.TaskGroup() as group:
+        for first in {tokens[0] for tokens in prompts}:
+            alike = [one for one in found if one[0][0] == first]
+            group.create_task(_read(Context(model), alike, 0, top, vocabulary))
+    return [entries for _, entries in found]
+
+
+async def _read(context, found, start, top, vocabulary):
+    """Read the tokens from `start` on of prompts that are alike up to there and one token further."""
+    try:
+        alike = _common([tokens for tokens, _ in found])
+        for begin in range(start, len(alike), READ_AT_ONCE):
+            await _read_pass(context, found, begin, alike[begin : begin + READ_AT_ONCE], top, vocabulary)
+        branches = {}
+        for one in found:
+            if len(one[0]) > len(alike):
+                branches.setdefault(one[0][len(alike)], []).append(one)
+        async with asyncio.TaskGroup() as group:
+            for branch in branches.values():
+                group.create_task(_read(context.fork(), branch, len(alike), top, vocabulary))
+    finally:
+        context.release()
+
+
+def _common(prompts):
+    """What all prompts begin with: what the first and the last of them in order begin with."""
+    first, last = min(prompts), max(prompts)
+    differs = (place for place, (one, other) in enumerate(zip(first, last, strict=False)) if one != other)
+    return first[: next(differs, len(first))]
+
+
+async def _read_pass(context, found, begin, inputs, top, vocabulary):
+    step, probes = context.forward().input(inputs), []
+    for place in range(len(inputs)):
+        followers = sorted({tokens[begin + place + 1] for tokens, _ in found if len(tokens) > begin + place + 1})
+        if followers:
+            values = step.probe(place, Logprobs(followers))
+            likely = step.probe(place, Distribution(1.0, top)) if top else None
+            probes.append((begin + place + 1, followers, values, likely))
+    output = await step.execute()
+    for place, followers, values, likely in probes:
+        distribution = output.distribution(likely) if likely else None
+        scored = zip(followers, output.logprobs(values), strict=True)
+        entries = {token: logprob_entry(vocabulary, token, value, distribution) for token, value in scored}
+        for tokens, its_entries in found:
+            if len(tokens) > place:
+                its_entries.append(entries[tokens[place]])
 
 
 def _choice(request, context, index):
@@ -222,18 +276,18 @@ class PlainDecoder:
 
 
 class TextForm(CompletionForm):
-    """The parts of a text, in the client's format. Each choice begins with its entry of `echoes`."""
+    """The parts of a text, in the client's format."""
 
-    def __init__(self, request, model, echoes):
-        super().__init__(request, model, "cmpl", "text_completion", "text_completion")
-        self._echoes = echoes
-        self._lengths = [len(echo) for echo in echoes]
+    def __init__(self, request):
+        super().__init__(request, "cmpl", "text_completion", "text_completion")
+        self._lengths = Counter()
 
     def choices(self, pieces):
-        return [self._whole([p for p in pieces if p.index == i], i, echo) for i, echo in enumerate(self._echoes)]
+        count = 1 + max(piece.index for piece in pieces)
+        return [self._whole([piece for piece in pieces if piece.index == index], index) for index in range(count)]
 
     def opening(self):
-        return [self._chunk(index, echo) for index, echo in enumerate(self._echoes) if echo]
+        return []
 
     def chunks_of(self, piece):
         if not (piece.text or piece.entries or piece.finish):
@@ -243,8 +297,8 @@ class TextForm(CompletionForm):
     def empty(self):
         return self._one(0, "", (), None)
 
-    def _whole(self, pieces, index, echo):
-        text = echo + "".join(piece.text for piece in pieces)
+    def _whole(self, pieces, index):
+        text = "".join(piece.text for piece in pieces)
         entries = [entry for piece in pieces for entry in piece.entries]
         return self._one(index, text, entries, pieces[-1].finish)
 

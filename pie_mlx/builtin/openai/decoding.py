@@ -1,11 +1,11 @@
-"""From the tokens of a reply to its text, reasoning and calls, its log-probabilities, and where it stops."""
+"""From the tokens of a reply to its text, calls and log-probabilities, and to where it stops or may go on."""
 
 import json
 import math
 import re
 from dataclasses import dataclass, field
 
-from inferlet import chat, reasoning, tools
+from inferlet import brle, chat, reasoning, tools
 
 
 @dataclass
@@ -198,6 +198,15 @@ def _name_pattern(names):
     return re.compile(rf'(?<!\w)({one})(?=[^\w.\-])(?!"?\s*[:=](?!\d))')
 
 
+def arguments_object(text):
+    """The arguments of a call as an object, an empty one where they were cut short."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = {}
+    return found if isinstance(found, dict) else {}
+
+
 def _arguments(text, start):
     """The JSON object that begins after `start`, as much of it as was written."""
     begin = text.find("{", start)
@@ -312,3 +321,42 @@ class EntryBuffer:
         if self._stops.found:
             return self.certain()
         return [one for _, one in self._waiting]
+
+
+class Alternatives:
+    """A constraint that allows the tokens of any of several matchers. `accept_tokens` drops the matchers that forbid
+    them; `decided` is the only remaining matcher, None while there are several."""
+
+    def __init__(self, matchers):
+        self._left = matchers
+
+    @property
+    def decided(self):
+        return self._left[0] if len(self._left) == 1 else None
+
+    def accept_tokens(self, tokens):
+        self._left = [matcher for matcher in self._left if _accepts(matcher, tokens)]
+
+    def step(self, accepted):
+        """The mask after the tokens accepted so far, which `accepted` repeats."""
+        masks = [matcher.next_token_logit_mask() for matcher in self._left]
+        return brle.spans(*(span for mask in masks for span in _allowed(mask))) if all(masks) else []
+
+
+def _allowed(mask):
+    """The spans of tokens that a mask allows."""
+    end = 0
+    for place, length in enumerate(mask):
+        start, end = end, end + length
+        if place % 2:
+            yield start, end
+
+
+def _accepts(matcher, tokens):
+    try:
+        matcher.accept_tokens(tokens)
+    except Exception as error:
+        if getattr(error, "code", "") != "grammar_rejected":
+            raise
+        return False
+    return True

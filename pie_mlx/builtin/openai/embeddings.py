@@ -9,15 +9,38 @@ import math
 import sys
 import time
 from array import array
+from typing import ClassVar, Literal
 
 import msgspec
-from fields import EmbeddingRequest
-from ollama_fields import EmbeddingsRequest, EmbedRequest
+from fields import OfModel, Prompts, Whole
 from prompts import check_fits, encoded, load_model, prompts_of
-from wire import Refusal, read_body, reported
+from wire import Body, Refusal, read_body, reported
 
 MOST_INPUTS = 2048
 _encode = msgspec.json.Encoder().encode
+
+
+class EmbeddingRequest(Body, kw_only=True):
+    model: str
+    input: Prompts
+    encoding_format: Literal["float", "base64"] = "float"
+    dimensions: Whole | None = None
+
+
+class Embedded(OfModel):
+    """The fields of both requests for vectors. No option changes them."""
+
+    HINTS: ClassVar[frozenset[str]] = frozenset({"keep_alive", "options"})
+
+
+class EmbedRequest(Embedded, kw_only=True):
+    input: str | list[str]
+    truncate: bool = True
+    dimensions: Whole | None = None
+
+
+class EmbeddingsRequest(Embedded, kw_only=True):
+    prompt: str = ""
 
 
 async def answer(body):

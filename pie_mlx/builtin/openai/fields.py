@@ -139,6 +139,16 @@ class StreamOptions(Strict):
     include_obfuscation: Literal[False] = False
 
 
+class OfModel(Body):
+    """A request of Ollama's that names a model, perhaps with the tag that means the newest of its name."""
+
+    model: str = ""
+
+    @property
+    def model_name(self) -> str:
+        return self.model.removesuffix(":latest")
+
+
 class DrawnBody(Body):
     """The fields of all endpoints: how tokens are drawn, and how they are sent.
 
@@ -266,13 +276,6 @@ def _without_nulls(message: Any) -> Any:
 
 Prompts = str | list[str | int | list[int]]
 """A text, a list of texts, of tokens, or of lists of tokens."""
-
-
-class EmbeddingRequest(Body, kw_only=True):
-    model: str
-    input: Prompts
-    encoding_format: Literal["float", "base64"] = "float"
-    dimensions: Whole | None = None
 
 
 class CompletionRequest(Request, kw_only=True):

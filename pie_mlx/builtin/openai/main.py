@@ -14,7 +14,7 @@ import responses
 import wire
 from inferlet import runtime
 from prompts import load_model
-from wire import Refusal
+from wire import Refusal, refusal_of
 
 ROUTES = {
     **ollama.ROUTES,
@@ -35,10 +35,11 @@ async def handle(request):
     try:
         return await _answer(request)
     except Exception as error:
-        return _errors(request).answered(error)
+        refusal = refusal_of(error)
+        return {"status": refusal.status, "body": _interface(request).error_body(refusal)}
 
 
-def _errors(request):
+def _interface(request):
     """The module that writes errors as this client reads them."""
     if request["path"].startswith("/api/"):
         return ollama

@@ -2,27 +2,12 @@
 
 import json
 
-from fields import (
-    Assistant,
-    CalledFunction,
-    ChatRequest,
-    Function,
-    NamedChoice,
-    NamedFunction,
-    OfferedTool,
-    PlainText,
-    ReasoningOptions,
-    Schema,
-    SchemaFormat,
-    System,
-    Tool,
-    ToolCall,
-    User,
-)
+import fields
+from decoding import arguments_object
 from message_fields import Assistant as AssistantMessage
 from message_fields import MessageRequest, Text, ToolResult, ToolUse
 from message_fields import User as UserMessage
-from prompts import begin_replies, prepared
+from prompts import begin_replies, count_tokens
 from wire import EventForm, Refusal, Terms, identifier, read_body, refusal_of, reported, send
 
 KINDS = {
@@ -47,26 +32,20 @@ async def answer(body):
     if request.max_tokens is None:
         raise Refusal(400, "max_tokens: it is required", param="max_tokens")
     chat, terms = chat_of(request)
-    model, costs, pieces = await begin_replies(chat, len(body), terms)
-    form = MessageForm(request, model, costs)
-    return await send(costs, pieces, form, stream=request.stream, left_out=request.left_out)
+    beginning = await begin_replies(chat, len(body), terms)
+    return await send(request, MessageForm(request), beginning)
 
 
 async def count(body):
     """Count the tokens of a request."""
     request = await read_body(body, MessageRequest)
     chat, terms = chat_of(request)
-    _, context = await prepared(chat, len(body), terms)
-    return {"headers": reported(request.left_out), "body": {"input_tokens": len(context.buffer())}}
-
-
-def answered(error):
-    """An error as an HTTP answer."""
-    refusal = refusal_of(error)
-    return {"status": refusal.status, "body": error_body(refusal)}
+    tokens = await count_tokens(chat, len(body), terms)
+    return {"headers": reported(request.left_out), "body": {"input_tokens": tokens}}
 
 
 def error_body(refusal):
+    """A refusal as Anthropic's clients read it."""
     kind = KINDS.get(refusal.status, "invalid_request_error" if refusal.status < 500 else "api_error")
     # Claude Code finds out by these words that it has to shorten a conversation.
     too_long = "prompt is too long: " if refusal.code == "context_length_exceeded" else ""
@@ -77,7 +56,7 @@ def chat_of(request):
     """The chat, and the names of its parts in a request for a message."""
     turns = _turns(request)
     choice, format = request.tool_choice, request.output_config.format
-    chat = ChatRequest(
+    chat = fields.ChatRequest(
         model=request.model,
         messages=[message for _, message in turns],
         max_completion_tokens=request.max_tokens,
@@ -89,7 +68,9 @@ def chat_of(request):
         tools=[_tool(tool) for tool in request.tools],
         tool_choice=_choice(choice),
         parallel_tool_calls=choice is None or not choice.disable_parallel_tool_use,
-        response_format=SchemaFormat(Schema(name="answer", schema=format.schema)) if format else PlainText(),
+        response_format=fields.SchemaFormat(fields.Schema(name="answer", schema=format.schema))
+        if format
+        else fields.PlainText(),
         reasoning=_reasoning(request),
         prompt_cache_retention=_retention(request),
     )
@@ -102,7 +83,7 @@ def chat_of(request):
 
 def _turns(request):
     """Messages, each with its path in the request."""
-    turns = [("system", System(content=_joint(request.system)))] if request.system else []
+    turns = [("system", fields.System(content=_joint(request.system)))] if request.system else []
     for place, message in enumerate(request.messages):
         path, content = f"messages[{place}]", message.content
         blocks = [Text(text=content)] if isinstance(content, str) else content
@@ -112,7 +93,7 @@ def _turns(request):
             case AssistantMessage():
                 turns.append((path, _of_assistant(blocks)))
             case _:
-                turns.append((path, System(content=_joint(blocks))))
+                turns.append((path, fields.System(content=_joint(blocks))))
     return turns
 
 
@@ -124,27 +105,27 @@ def _of_user(path, blocks):
             texts.append(block)
             continue
         if texts:
-            turns.append((path, User(content=_joint(texts))))
+            turns.append((path, fields.User(content=_joint(texts))))
             texts = []
         if block is not None:
             turns.append((f"{path}.content[{place}]", _result(block)))
-    return turns or [(path, User(content=""))]
+    return turns or [(path, fields.User(content=""))]
 
 
 def _result(block: ToolResult):
     text = _joint(block.content)
     said = f"Error: {text}" if block.is_error and not text.lower().startswith("error") else text
-    return Tool(content=said, tool_call_id=block.tool_use_id)
+    return fields.Tool(content=said, tool_call_id=block.tool_use_id)
 
 
 def _of_assistant(blocks):
     text = "".join(block.text for block in blocks if isinstance(block, Text))
     calls = [
-        ToolCall(id=block.id, function=CalledFunction(name=block.name, arguments=json.dumps(block.input)))
+        fields.ToolCall(id=block.id, function=fields.CalledFunction(name=block.name, arguments=json.dumps(block.input)))
         for block in blocks
         if isinstance(block, ToolUse)
     ]
-    return Assistant(content=text, tool_calls=calls or None)
+    return fields.Assistant(content=text, tool_calls=calls or None)
 
 
 def _joint(content):
@@ -152,15 +133,17 @@ def _joint(content):
 
 
 def _tool(tool):
-    function = Function(name=tool.name, description=tool.description, parameters=tool.input_schema, strict=tool.strict)
-    return OfferedTool(type="function", function=function)
+    function = fields.Function(
+        name=tool.name, description=tool.description, parameters=tool.input_schema, strict=tool.strict
+    )
+    return fields.OfferedTool(type="function", function=function)
 
 
 def _choice(choice):
     if choice is None:
         return None
     if choice.type == "tool":
-        return NamedChoice(type="function", function=NamedFunction(name=choice.name or ""))
+        return fields.NamedChoice(type="function", function=fields.NamedFunction(name=choice.name or ""))
     # The default of a chat too, with tools and without.
     return None if choice.type == "auto" else CHOICES[choice.type]
 
@@ -179,10 +162,10 @@ def _reasoning(request):
     """How much to think; the model's own habit where nothing is said."""
     effort, thinking = request.output_config.effort, request.thinking
     if thinking is not None and thinking.type == "disabled":
-        return ReasoningOptions(effort="none")
+        return fields.ReasoningOptions(effort="none")
     usual = "medium" if thinking and thinking.type == "enabled" else None
     effort = {None: usual, "max": "xhigh"}.get(effort, effort)
-    return ReasoningOptions(effort=effort, max_tokens=thinking.budget_tokens if thinking else None)
+    return fields.ReasoningOptions(effort=effort, max_tokens=thinking.budget_tokens if thinking else None)
 
 
 class MessageForm(EventForm):
@@ -190,30 +173,30 @@ class MessageForm(EventForm):
 
     SILENCE = b'event: ping\ndata: {"type": "ping"}\n\n'
 
-    def __init__(self, request, model, costs):
-        self._request, self._costs = request, costs
-        self._head = {"id": identifier("msg"), "type": "message", "role": "assistant", "model": model.name}
+    def __init__(self, request):
+        self._request = request
+        self._head = {"id": identifier("msg"), "type": "message", "role": "assistant", "model": request.model}
         self._shows_thoughts = request.thinking is None or request.thinking.display != "omitted"
         self._blocks = []
         self._ending = {"stop_reason": None, "stop_sequence": None}
 
-    def whole(self, pieces, costs):
+    def whole(self, pieces):
         for piece in pieces:
             self.chunks(piece)
         content = [_whole(block) for block in self._blocks]
-        return {**self._head, "content": content, **self._ending, "usage": _usage(costs)}
+        return {**self._head, "content": content, **self._ending, "usage": _usage(self.costs)}
 
     def opening(self):
         """How much of the prompt is found again is known only at the end."""
-        usage = {"input_tokens": self._costs.usage()["prompt_tokens"], "output_tokens": 0}
+        usage = {"input_tokens": self.costs.usage()["prompt_tokens"], "output_tokens": 0}
         message = {**self._head, "content": [], **self._ending, "usage": usage}
         return [{"type": "message_start", "message": message}]
 
     def chunks(self, piece):
         return [*self._events(piece)]
 
-    def closing(self, costs):
-        return [{"type": "message_delta", "delta": self._ending, "usage": _usage(costs)}, {"type": "message_stop"}]
+    def closing(self):
+        return [{"type": "message_delta", "delta": self._ending, "usage": _usage(self.costs)}, {"type": "message_stop"}]
 
     def failed(self, error):
         return [error_body(refusal_of(error))]
@@ -261,20 +244,13 @@ class MessageForm(EventForm):
         if piece.stop_text is not None:
             return {"stop_reason": "stop_sequence", "stop_sequence": piece.stop_text}
         reason = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens"}[piece.finish]
-        if reason == "max_tokens" and self._costs.usage()["completion_tokens"] < self._request.max_tokens:
+        if reason == "max_tokens" and self.costs.usage()["completion_tokens"] < self._request.max_tokens:
             reason = "model_context_window_exceeded"
         return {"stop_reason": reason, "stop_sequence": None}
 
 
 def _whole(block):
-    """A block with the arguments of its call as an object, an empty one where they were cut short."""
-    if block["type"] != "tool_use":
-        return block
-    try:
-        found = json.loads(block["input"])
-    except ValueError:
-        found = {}
-    return {**block, "input": found if isinstance(found, dict) else {}}
+    return {**block, "input": arguments_object(block["input"])} if block["type"] == "tool_use" else block
 
 
 def _usage(costs):

@@ -3,15 +3,145 @@
 import hashlib
 import json
 from datetime import UTC, datetime
+from typing import Annotated, Any, ClassVar, Literal
 
 import embeddings
 import fields
 import msgspec
 from completions import begin_texts
+from decoding import arguments_object
+from fields import OfModel, Penalty, Share, StopText
 from inferlet import runtime
-from ollama_fields import ChatRequest, GenerateRequest, NamedModel
+from msgspec import Meta
 from prompts import begin_replies, load_model
-from wire import EventForm, Refusal, Terms, read_body, refusal_of, reported, send
+from wire import EventForm, Refusal, Strict, Terms, read_body, refusal_of, reported, send, without_nulls
+
+NoImages = Annotated[list[Any], Meta(max_length=0)]
+
+
+class CalledFunction(Strict):
+    name: str
+    arguments: dict[str, Any] = {}
+    index: int = 0
+
+
+class ToolCall(Strict):
+    function: CalledFunction
+    id: str = ""
+    type: Literal["function"] = "function"
+
+
+class Message(Strict):
+    """`tool_name`, or in older clients `name`, is that of the tool whose result it is. Templates omit `thinking`."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    content: str = ""
+    thinking: str = ""
+    images: NoImages = []
+    tool_calls: list[ToolCall] = []
+    tool_name: str = ""
+    tool_call_id: str = ""
+    name: str = ""
+
+
+class Tool(Strict):
+    function: fields.Function
+    type: Literal["function"] = "function"
+
+
+class Options(Strict, frozen=True):
+    """How tokens are drawn. A `num_predict` below zero is no limit."""
+
+    HINTS: ClassVar[frozenset[str]] = frozenset(
+        {"embedding_only", "f16_kv", "logits_all", "low_vram", "main_gpu", "mirostat_eta", "mirostat_tau", "num_batch"}
+        | {"num_ctx", "num_gpu", "num_keep", "num_thread", "numa", "penalize_newline", "repeat_last_n"}
+        | {"use_mlock", "use_mmap", "vocab_only"}
+    )
+    NEUTRAL: ClassVar[dict[str, float]] = {"mirostat": 0, "tfs_z": 1, "typical_p": 1}
+
+    temperature: Annotated[float, Meta(ge=0, le=2)] = 1.0
+    top_p: Share = 1.0
+    top_k: Annotated[int, Meta(ge=0, le=2**63 - 1)] = 0
+    min_p: Share = 0.0
+    frequency_penalty: Penalty = 0.0
+    presence_penalty: Penalty = 0.0
+    repeat_penalty: Annotated[float, Meta(gt=0, le=100)] = 1.0
+    seed: int | None = None
+    stop: StopText | Annotated[list[StopText], Meta(max_length=64)] = []
+    num_predict: int = -1
+
+
+class Drawn(OfModel):
+    """The fields of chats and of texts. `format` is "json" or a JSON Schema."""
+
+    HINTS: ClassVar[frozenset[str]] = frozenset({"keep_alive"})
+    NEUTRAL: ClassVar[dict[str, tuple[Any, ...]]] = {
+        **dict.fromkeys(("context", "images"), ([],)),
+        **dict.fromkeys(("suffix", "template"), ("",)),
+        **dict.fromkeys(("height", "steps", "width"), (0,)),
+    }
+    INSTEAD: ClassVar[dict[str, str]] = {
+        "context": "send the conversation to /api/chat",
+        "images": "only text is read",
+        "suffix": "leave it out, for nothing is filled in",
+        "template": "set raw, and write the prompt as the model reads it",
+    }
+    ADVICE: ClassVar[dict[str, str]] = {r"messages\[\d+\]\.images": "only text is read"}
+
+    stream: bool = True
+    format: Literal["", "json"] | dict[str, Any] = ""
+    think: bool | Literal["low", "medium", "high"] | None = None
+    options: Options = Options()
+    logprobs: bool = False
+    top_logprobs: Annotated[int, Meta(ge=0, le=20)] = 0
+
+    @classmethod
+    def prepared(cls, given: dict[str, Any], left_out: list[str]) -> dict[str, Any]:
+        """Leave out options that only say how to use the machine."""
+        given = {name: without_nulls(value) for name, value in given.items()}
+        options = given.get("options")
+        if isinstance(options, dict):
+            given["options"] = _options(options, left_out)
+        return given
+
+
+class ChatRequest(Drawn, kw_only=True):
+    messages: list[Message] = []
+    tools: list[Tool] = []
+
+
+class GenerateRequest(Drawn, kw_only=True):
+    """A `raw` prompt is continued; others are what a user says."""
+
+    prompt: str = ""
+    system: str = ""
+    raw: bool = False
+
+
+class NamedModel(OfModel, kw_only=True):
+    """Older clients send `name`."""
+
+    name: str = ""
+    verbose: bool = False
+
+    @classmethod
+    def prepared(cls, given: dict[str, Any], left_out: list[str]) -> dict[str, Any]:
+        return {**given, "model": given.get("model") or given.get("name", "")}
+
+
+def _options(options: dict[str, Any], left_out: list[str]) -> dict[str, Any]:
+    kept: dict[str, Any] = {}
+    for name, value in options.items():
+        if name in Options.HINTS:
+            left_out.append(f"options.{name}")
+        elif name in Options.NEUTRAL:
+            if value != Options.NEUTRAL[name]:
+                text = f"'options.{name}' is not supported: leave it out"
+                raise Refusal(400, text, param=f"options.{name}", code="unsupported_parameter")
+        else:
+            kept[name] = value
+    return kept
+
 
 SPOKEN_VERSION = "0.12.6"
 """The version of the interface. Clients ask for it to find out what they may send."""
@@ -24,8 +154,8 @@ async def chat(body):
     request = await read_body(body, ChatRequest)
     if not request.messages:
         return _loaded(request, ChatForm)
-    messages, tools = _messages(request.messages), [_tool(tool) for tool in request.tools]
-    return await _answer(request, body, messages, ChatForm, tools=tools)
+    tools = [fields.OfferedTool(type="function", function=tool.function) for tool in request.tools]
+    return await _answer(request, body, _messages(request.messages), ChatForm, tools=tools)
 
 
 async def generate(body):
@@ -39,9 +169,8 @@ async def generate(body):
     if request.system or request.format or request.think:
         raise Refusal(400, "raw: leave out system, format and think, for the prompt is continued as it is", param="raw")
     top = min(request.top_logprobs, 5) if request.logprobs else None
-    text = fields.CompletionRequest(prompt=request.prompt, logprobs=top, max_tokens=_limit(request), **_drawn(request))
-    model, costs, pieces, _ = await begin_texts(text, len(body))
-    return await send(costs, pieces, TextForm(request, model), stream=request.stream, left_out=request.left_out)
+    text = fields.CompletionRequest(prompt=request.prompt, logprobs=top, **_drawn(request))
+    return await send(request, TextForm(request), begin_texts(text, len(body)))
 
 
 async def tags(body):
@@ -51,9 +180,10 @@ async def tags(body):
 
 async def ps(body):
     """/api/ps: the same, for what is loaded stays so."""
-    models = [(name, load_model(name).info.maximum_positions) for name in runtime.models()]
-    running = [{"expires_at": NEVER, "size_vram": 0, "context_length": length} for _, length in models]
-    return {"body": {"models": [{**_described(name), **more} for (name, _), more in zip(models, running, strict=True)]}}
+    lengths = {name: load_model(name).info.maximum_positions for name in runtime.models()}
+    running = {"expires_at": NEVER, "size_vram": 0}
+    models = [{**_described(name), **running, "context_length": length} for name, length in lengths.items()]
+    return {"body": {"models": models}}
 
 
 async def show(body):
@@ -75,10 +205,10 @@ async def version(body):
 
 
 def refusing(text):
-    """A door that refuses whatever is asked, and says what to do."""
+    """Refuses whatever is asked, and says what to do."""
 
     async def refuse(body):
-        raise Refusal(501, text)
+        raise Refusal(501, f"models are not {text}")
 
     return refuse
 
@@ -92,29 +222,19 @@ ROUTES = {
     "/api/ps": ("GET", ps),
     "/api/show": ("POST", show),
     "/api/version": ("GET", version),
-    "/api/pull": (
-        "POST",
-        refusing("models are not pulled here: run 'pie model pull REPO', then 'pie serve --model REPO'"),
-    ),
-    "/api/push": ("POST", refusing("models are not pushed from here: use 'hf upload'")),
-    "/api/create": ("POST", refusing("models are not made here: run 'pie serve --model DIR'")),
-    "/api/copy": ("POST", refusing("models are not copied here: run 'pie model list' for those on this machine")),
-    "/api/delete": ("DELETE", refusing("models are not deleted here: run 'pie model remove REPO'")),
+    "/api/pull": ("POST", refusing("pulled here: run 'pie model pull REPO', then 'pie serve --model REPO'")),
+    "/api/push": ("POST", refusing("pushed from here: use 'hf upload'")),
+    "/api/create": ("POST", refusing("made here: run 'pie serve --model DIR'")),
+    "/api/copy": ("POST", refusing("copied here: run 'pie model list' for those on this machine")),
+    "/api/delete": ("DELETE", refusing("deleted here: run 'pie model remove REPO'")),
 }
-DETAILS = {
-    "parent_model": "",
-    "format": "mlx",
-    "family": "mlx",
-    "families": ["mlx"],
-    "parameter_size": "",
-    "quantization_level": "",
-}
+UNKNOWN = dict.fromkeys(("parent_model", "parameter_size", "quantization_level"), "")
+DETAILS = {**UNKNOWN, "format": "mlx", "family": "mlx", "families": ["mlx"]}
 
 
-def answered(error):
-    """An error as an HTTP answer."""
-    refusal = refusal_of(error)
-    return {"status": refusal.status, "body": {"error": str(refusal)}}
+def error_body(refusal):
+    """A refusal as Ollama's clients read it."""
+    return {"error": str(refusal)}
 
 
 def _described(name):
@@ -128,15 +248,14 @@ def _now():
 
 def _loaded(request, form):
     """The answer to a request that says nothing: clients load a model by it."""
-    answer = form(request, load_model(request.model_name))
-    return {"headers": reported(request.left_out), "body": answer.line("", done=True, done_reason="load")}
+    load_model(request.model_name)
+    return {"headers": reported(request.left_out), "body": form(request).line("", done=True, done_reason="load")}
 
 
 async def _answer(request, body, messages, form, tools=()):
     asked = fields.ChatRequest(
         **_drawn(request),
         messages=messages,
-        max_completion_tokens=_limit(request),
         tools=list(tools),
         response_format=_format(request.format),
         logprobs=request.logprobs,
@@ -145,34 +264,21 @@ async def _answer(request, body, messages, form, tools=()):
     )
     asked.left_out = request.left_out
     terms = Terms("messages", "format", "tools[].function.strict", "tool_name", "think")
-    model, costs, pieces = await begin_replies(asked, len(body), terms)
-    return await send(costs, pieces, form(request, model), stream=request.stream, left_out=request.left_out)
+    beginning = await begin_replies(asked, len(body), terms)
+    return await send(request, form(request), beginning)
 
 
 def _drawn(request):
-    options = request.options
-    alike = ("temperature", "top_p", "top_k", "min_p", "seed", "stop", "frequency_penalty", "presence_penalty")
-    drawn = {name: getattr(options, name) for name in alike}
-    return {
-        **drawn,
-        "repetition_penalty": options.repeat_penalty,
-        "model": request.model_name,
-        "stream": request.stream,
-    }
-
-
-def _limit(request):
-    return request.options.num_predict if request.options.num_predict > 0 else None
+    options = msgspec.structs.asdict(request.options)
+    limit, penalty = options.pop("num_predict"), options.pop("repeat_penalty")
+    limits = {"max_tokens": limit if limit > 0 else None, "repetition_penalty": penalty}
+    return {**options, **limits, "model": request.model_name, "stream": request.stream}
 
 
 def _format(format):
     if isinstance(format, dict):
         return fields.SchemaFormat(fields.Schema(name="answer", schema=format))
     return fields.AnyObject() if format == "json" else fields.PlainText()
-
-
-def _tool(tool):
-    return fields.OfferedTool(type="function", function=tool.function)
 
 
 def _messages(messages):
@@ -213,8 +319,8 @@ class Form(EventForm):
 
     TYPE = "application/x-ndjson"
 
-    def __init__(self, request, model):
-        self._request, self._name = request, model.name
+    def __init__(self, request):
+        self._request = request
         self._finish = None
 
     @property
@@ -227,15 +333,15 @@ class Form(EventForm):
 
     def line(self, text, *, thinking="", calls=(), done=False, **more):
         """One line, with a part of the reply."""
-        head = {"model": self._name, "created_at": _now()}
+        head = {"model": self._request.model_name, "created_at": _now()}
         return {**head, **self._part(text, thinking, calls), "done": done, **more}
 
-    def whole(self, pieces, costs):
+    def whole(self, pieces):
         self._finish = pieces[-1].finish
         calls = [call for piece in pieces for call in piece.calls]
         entries = [entry for piece in pieces for entry in piece.entries]
         thinking, text = "".join(piece.reasoning for piece in pieces), "".join(piece.text for piece in pieces)
-        return self.line(text, thinking=thinking, calls=calls, **self._logprobs(entries), **self._ending(costs))
+        return self.line(text, thinking=thinking, calls=calls, **self._logprobs(entries), **self._ending())
 
     def opening(self):
         return []
@@ -246,17 +352,17 @@ class Form(EventForm):
             return []
         return [self.line(piece.text, thinking=piece.reasoning, calls=piece.calls, **self._logprobs(piece.entries))]
 
-    def closing(self, costs):
-        return [self.line("", **self._ending(costs))]
+    def closing(self):
+        return [self.line("", **self._ending())]
 
     def failed(self, error):
-        return [{"error": str(refusal_of(error))}]
+        return [error_body(refusal_of(error))]
 
     def _logprobs(self, entries):
         return {"logprobs": entries} if self._request.logprobs and entries else {}
 
-    def _ending(self, costs):
-        usage, timings = costs.usage(), costs.timings()
+    def _ending(self):
+        usage, timings = self.costs.usage(), self.costs.timings()
         prompt_ns, reply_ns = (int(timings[name] * 1_000_000) for name in ("prompt_ms", "predicted_ms"))
         return {
             "done": True,
@@ -287,9 +393,4 @@ class TextForm(Form):
 
 
 def _called(place, name, arguments):
-    """A call with its arguments as an object, an empty one where they were cut short."""
-    try:
-        found = json.loads(arguments)
-    except ValueError:
-        found = {}
-    return {"function": {"index": place, "name": name, "arguments": found if isinstance(found, dict) else {}}}
+    return {"function": {"index": place, "name": name, "arguments": arguments_object(arguments)}}

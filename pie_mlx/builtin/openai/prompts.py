@@ -7,40 +7,61 @@ from functools import partial
 from itertools import groupby
 
 import msgspec
-from choices import Alternatives, Choice, replies, sampling_of
-from costs import Costs
-from decoding import ReplyDecoder, StopTexts, Vocabulary
+from choices import Choice, Costs, replies, sampling_of
+from decoding import Alternatives, ReplyDecoder, StopTexts, Vocabulary
 from fields import AnyObject, Assistant, Developer, NamedChoice, PlainText, SchemaFormat, System, Tool, User
 from inferlet import Context, GrammarConstraint, JsonSchema, Model, runtime, tools
 from wire import SHORT_BYTES, Refusal
 
 
-def write_messages(context, messages, schemas, terms):
-    """Write everything up to the model's turn. Raises Refusal, and the engine's TemplateError."""
+@dataclass(frozen=True)
+class Conversation:
+    """What the model reads up to its turn, and what its turn has `begun` with. Each message has the name of the tool
+    whose result it is, "" for others."""
+
+    turns: list[tuple[object, str]]
+    begun: str = ""
+
+
+def conversation_of(model, messages, terms):
+    """Successive results are in the order of their calls, because many templates show the model no ids. Raises Refusal
+    for a result of no call, and for the beginning of a reply that cannot be continued."""
+    messages, begun = _begun_reply(model, messages, terms) if terms.continues else (messages, "")
+    turns, names = [], {}
+    for are_results, run in groupby(enumerate(messages), lambda placed: isinstance(placed[1], Tool)):
+        if not are_results:
+            for _, message in run:
+                turns.append((message, ""))
+                _add_calls(names, message)
+            continue
+        results = list(run)
+        for place, result in results:
+            _check(result, names, terms.message(place), terms)
+        order = {call: place for place, call in enumerate(names)}
+        results.sort(key=lambda placed: order[placed[1].tool_call_id])
+        turns += [(result, names[result.tool_call_id]) for _, result in results]
+    return Conversation(turns, begun)
+
+
+def write(context, conversation, schemas, terms):
+    """Write a conversation up to the model's turn. Raises Refusal, and the engine's TemplateError."""
     try:
-        _write_all(context, messages, schemas, terms)
+        _write_all(context, conversation, schemas, terms)
     except Exception as error:
         if getattr(error, "code", "") != "context_length":
             raise
         raise Refusal(400, str(error), param=terms.messages, code="context_length_exceeded") from None
 
 
-def _write_all(context, messages, schemas, terms):
+def _write_all(context, conversation, schemas, terms):
     if schemas:
         context.equip_tools(map(_as_offered, schemas))
-    messages, begun = _begun_reply(context.model, messages, terms) if terms.continues else (messages, "")
-    names = {}
-    for are_results, run in groupby(enumerate(messages), lambda placed: isinstance(placed[1], Tool)):
-        if are_results:
-            _write_results(context, list(run), names, terms)
-            continue
-        for _, message in run:
-            _write(context, message)
-            _add_calls(names, message)
-            check_fits(context.model, len(context.buffer()), terms.messages, "at least ")
+    for message, tool in conversation.turns:
+        _write_turn(context, message, tool)
+        check_fits(context.model, len(context.buffer()), terms.messages, "at least ")
     context.cue()
-    if begun:
-        context.append(context.model.tokenizer().encode(begun))
+    if conversation.begun:
+        context.append(context.model.tokenizer().encode(conversation.begun))
 
 
 def _as_offered(schema):
@@ -61,8 +82,10 @@ def _begun_reply(model, messages, terms):
     return messages[:-1], plain_text(last.content or "")
 
 
-def _write(context, message):
+def _write_turn(context, message, tool):
     match message:
+        case Tool(content=content):
+            context.answer_tool(tool, plain_text(content))
         case System(content=content) | Developer(content=content):
             _write_system(context, plain_text(content))
         case User(content=content):
@@ -98,16 +121,6 @@ def _add_calls(names, message):
     for call in getattr(message, "tool_calls", None) or []:
         names.pop(call.id, None)
         names[call.id] = call.function.name
-
-
-def _write_results(context, run, names, terms):
-    """Write successive results in the order of their calls, because many templates show the model no ids."""
-    for place, result in run:
-        _check(result, names, terms.message(place), terms)
-    order = {call: place for place, call in enumerate(names)}
-    for _, result in sorted(run, key=lambda placed: order[placed[1].tool_call_id]):
-        context.answer_tool(names[result.tool_call_id], plain_text(result.content))
-        check_fits(context.model, len(context.buffer()), terms.messages, "at least ")
 
 
 def _check(result, names, path, terms):
@@ -303,31 +316,46 @@ def _format_constraint(model, format, param):
 
 
 async def begin_replies(request, size, terms):
-    """The model, the costs and the parts of the replies to a ChatRequest of `size` bytes.
+    """The beginning of the replies to a ChatRequest of `size` bytes, to be awaited: their costs and their parts.
 
-    Raises Refusal with the field names of `terms`, and the engine's errors.
+    Raises Refusal with the field names of `terms`, and the engine's errors; for what is wrong with the prompt itself,
+    such as its length, only the beginning does.
     """
-    rules, context = await prepared(request, size, terms)
+    return _begun(request, size, terms, *await _checked(request, terms))
+
+
+async def _begun(request, size, terms, model, rules, conversation):
+    context = await _read(request, size, terms, model, rules, conversation)
     costs = Costs(len(context.buffer()), context.page_size)
     make = partial(_choice, request, rules)
-    return context.model, costs, replies([context], request.n, costs, make, tells_progress=request.tells_progress)
+    return costs, replies([context], request.n, costs, make, tells_progress=request.tells_progress)
 
 
-async def prepared(request, size, terms):
-    """The rules of a ChatRequest, and a context with its prompt in the buffer. Raises as `begin_replies`."""
-    if size > SHORT_BYTES or request.tools or request.response_format != PlainText():
-        # Grammars take time as well.
-        return await asyncio.to_thread(_prepare, request, terms)
-    return _prepare(request, terms)
+async def count_tokens(request, size, terms):
+    """The number of tokens in the prompt of a ChatRequest. Raises as `begin_replies`."""
+    return len((await _read(request, size, terms, *await _checked(request, terms))).buffer())
 
 
-def _prepare(request, terms):
-    model = load_with_variables(request, terms)
-    rules = rules_of(request, model, terms)
-    context = Context(model)
-    write_messages(context, request.messages, rules.schemas, terms)
-    checked_length(context, terms.messages)
-    return rules, context
+async def _checked(request, terms):
+    def check():
+        model = load_with_variables(request, terms)
+        return model, rules_of(request, model, terms), conversation_of(model, request.messages, terms)
+
+    # Grammars take time, and so do new variables of a template.
+    slow = request.tools or request.response_format != PlainText() or request.effort or request.chat_template_kwargs
+    return await asyncio.to_thread(check) if slow else check()
+
+
+async def _read(request, size, terms, model, rules, conversation):
+    """A context with the prompt in its buffer."""
+
+    def read():
+        context = Context(model)
+        write(context, conversation, rules.schemas, terms)
+        checked_length(context, terms.messages)
+        return context
+
+    return await asyncio.to_thread(read) if size > SHORT_BYTES or request.tools else read()
 
 
 def _choice(request, rules, context, index):

@@ -1,45 +1,180 @@
 """/v1/responses, written in terms of a chat request."""
 
-import time
-from dataclasses import asdict
+from typing import Annotated, Any, ClassVar, Literal
 
+import fields
 import msgspec
-from costs import Progress
-from fields import (
-    Assistant,
-    CalledFunction,
-    ChatRequest,
-    Developer,
-    DrawnBody,
-    Function,
-    NamedChoice,
-    NamedFunction,
-    OfferedTool,
-    SchemaFormat,
-    System,
-    Tool,
-    ToolCall,
-    User,
-)
-from prompts import begin_replies, plain_text, prepared
-from response_fields import (
-    LOGPROBS,
-    FlatSchemaFormat,
-    FunctionCall,
-    FunctionCallOutput,
-    ItemReference,
-    Items,
-    Message,
-    NamedTool,
-    ResponseRequest,
-)
-from response_output import Output
-from response_store import ResponseStore
-from wire import EventForm, Refusal, Terms, identifier, read_body, refusal_of, reported, send
+from fields import AnyObject, DrawnBody, PlainText, ReasoningOptions, RefusedText, Schema, Whole
+from msgspec import Meta
+from prompts import begin_replies, count_tokens, plain_text
+from response_output import STORE, ResponseForm
+from wire import Body, Refusal, Strict, Terms, leave_out_tools, read_body, reported, send, without_nulls
 
-ROLES = {"assistant": Assistant, "developer": Developer, "system": System, "user": User}
-STORE = ResponseStore()
-"""Lives as long as this program stays loaded: where each request has a process of its own, nothing is found again."""
+LOGPROBS = "message.output_text.logprobs"
+EXTRAS = {"reasoning": {"generate_summary", "summary"}, "text": {"verbosity"}}
+
+
+class InputText(Strict, tag="input_text"):
+    text: str
+
+
+class OutputText(Strict, tag="output_text"):
+    """Text of an earlier response."""
+
+    text: str
+    annotations: Annotated[list[Any], Meta(max_length=0)] = []
+    logprobs: list[Any] = []
+
+
+Content = str | list[InputText | OutputText | RefusedText]
+
+
+class Item(Strict):
+    """`id`, `status` and `phase` are those of an earlier response, and are ignored."""
+
+    id: str | None = None
+    phase: str | None = None
+    status: Literal["in_progress", "completed", "incomplete"] | None = None
+
+
+class Message(Item, tag="message", kw_only=True):
+    role: Literal["user", "assistant", "system", "developer"]
+    content: Content
+
+
+class FunctionCall(Item, tag="function_call", kw_only=True):
+    call_id: str
+    name: str
+    arguments: str
+
+
+class FunctionCallOutput(Item, tag="function_call_output", kw_only=True):
+    """`name`, if given, repeats that of the function."""
+
+    call_id: str
+    output: Content
+    name: str | None = None
+
+
+class Reasoning(Item, tag="reasoning"):
+    """Reasoning of an earlier response; templates omit it."""
+
+    summary: list[Any] = []
+    content: list[Any] = []
+    encrypted_content: str | None = None
+
+
+class ItemReference(Item, tag="item_reference"):
+    """An item of the output of a response that is kept."""
+
+
+Items = list[Message | FunctionCall | FunctionCallOutput | Reasoning]
+
+
+class FunctionTool(Strict, tag="function"):
+    name: str
+    description: str | None = None
+    parameters: dict[str, Any] | None = None
+    strict: bool | None = None
+
+
+class NamedTool(Strict, tag="function"):
+    name: str
+
+
+class FlatSchemaFormat(Schema, tag="json_schema"):
+    pass
+
+
+class TextOptions(Strict, frozen=True):
+    format: PlainText | AnyObject | FlatSchemaFormat = PlainText()
+
+
+class ResponseRequest(DrawnBody, kw_only=True):
+    LABELS: ClassVar[frozenset[str]] = Body.LABELS | {"client_metadata"}
+    HINTS: ClassVar[frozenset[str]] = frozenset({"prompt_cache_options", "service_tier", "timings_per_token"})
+    NEUTRAL: ClassVar[dict[str, tuple[Any, ...]]] = {
+        "background": (False,),
+        "context_management": ([],),
+        "service_tier": ("auto", "default"),
+        "timings_per_token": (False,),
+        "stream_options": ({}, {"include_obfuscation": False}),
+        "truncation": ("disabled",),
+    }
+    INSTEAD: ClassVar[dict[str, str]] = {
+        "background": "leave it out, and set stream to see a response as it comes",
+        "conversation": "use previous_response_id, or send all of it as input",
+        "functions": "use tools",
+        "logprobs": f"put {LOGPROBS} into include",
+        "max_completion_tokens": "use max_output_tokens",
+        "max_tokens": "use max_output_tokens",
+        "max_tool_calls": "leave it out, for the client makes the calls",
+        "messages": "use input",
+        "prompt": "write it as instructions and input",
+        "response_format": "use text.format",
+        "truncation": "leave it out, for an input that is too long is refused",
+    }
+    ADVICE: ClassVar[dict[str, str]] = {
+        r"input\[\d+\]\.(content|output)\[\d+\]\.type": "only text is read, as input_text or output_text",
+        r"input\[\d+\]\.type": "send message, function_call, function_call_output, reasoning or item_reference",
+        r"tool_choice\.type": "name one function, or offer no others than those that may be called",
+        r"tools\[\d+\]\.type": "offer functions, which the client calls: none are built in",
+    }
+
+    input: (
+        str
+        | Annotated[
+            list[Message | FunctionCall | FunctionCallOutput | Reasoning | ItemReference],
+            Meta(min_length=1),
+        ]
+    )
+    previous_response_id: str | None = None
+    instructions: str = ""
+    max_output_tokens: Whole | None = None
+    metadata: dict[str, str] = {}
+    tools: list[FunctionTool] = []
+    tool_choice: Literal["none", "auto", "required"] | NamedTool = "auto"
+    parallel_tool_calls: bool = True
+    text: TextOptions = TextOptions()
+    reasoning: ReasoningOptions = ReasoningOptions()
+    include: list[Literal["message.output_text.logprobs"]] = []
+    top_logprobs: Annotated[int, Meta(ge=0, le=20)] = 0
+    store: bool = True
+    chat_template_kwargs: dict[str, Any] = {}
+
+    @classmethod
+    def prepared(cls, given: dict[str, Any], left_out: list[str]) -> dict[str, Any]:
+        """Fill in items as clients keep them: with nulls, and messages without a type."""
+        given = {name: without_nulls(value) for name, value in given.items()}
+        if isinstance(given.get("input"), list):
+            given["input"] = [_item(item) for item in given["input"]]
+        if given.get("tool_choice", "auto") in ("auto", "none"):
+            leave_out_tools(given, left_out, "function")
+        _leave_out_extras(given, left_out)
+        return given
+
+
+def _leave_out_extras(given: dict[str, Any], left_out: list[str]) -> None:
+    """What a client may ask for on top of the answer, and how wordy it would like the answer to be."""
+    for name, extras in EXTRAS.items():
+        options = given.get(name)
+        if isinstance(options, dict):
+            left_out += [f"{name}.{field}" for field in options if field in extras]
+            given[name] = {field: value for field, value in options.items() if field not in extras}
+    include = given.get("include")
+    if isinstance(include, list):
+        left_out += [f"include ({name})" for name in include if isinstance(name, str) and name != LOGPROBS]
+        given["include"] = [name for name in include if name == LOGPROBS or not isinstance(name, str)]
+
+
+def _item(item: Any) -> Any:
+    if not isinstance(item, dict):
+        return item
+    kept = {name: without_nulls(value) for name, value in item.items() if value is not None}
+    return {"type": "message", **kept} if "role" in kept else kept
+
+
+ROLES = {"assistant": fields.Assistant, "developer": fields.Developer, "system": fields.System, "user": fields.User}
 
 
 def conversation_of(request):
@@ -73,7 +208,7 @@ def chat_of(request, conversation):
     """The chat of a request for a response, and the names of its parts."""
     turns = _turns(request.instructions, conversation)
     drawn = {name: getattr(request, name) for name in DrawnBody.__struct_fields__}
-    chat = ChatRequest(
+    chat = fields.ChatRequest(
         **drawn,
         messages=[message for _, message in turns],
         max_completion_tokens=request.max_output_tokens,
@@ -93,7 +228,7 @@ def chat_of(request, conversation):
 
 def _turns(instructions, conversation):
     """Messages, each with the path of its first item."""
-    turns = [("instructions", System(content=instructions))] if instructions else []
+    turns = [("instructions", fields.System(content=instructions))] if instructions else []
     for path, item in conversation:
         match item:
             case Message(role=role, content=content):
@@ -101,134 +236,35 @@ def _turns(instructions, conversation):
             case FunctionCall():
                 _add_call(turns, path, item)
             case FunctionCallOutput(call_id=call, output=output, name=name):
-                turns.append((path, Tool(content=plain_text(output), tool_call_id=call, name=name)))
+                turns.append((path, fields.Tool(content=plain_text(output), tool_call_id=call, name=name)))
     return turns
 
 
 def _add_call(turns, path, item):
     """Add a call to the preceding turn of the assistant, or to a new one."""
-    if not turns or not isinstance(turns[-1][1], Assistant):
-        turns.append((path, Assistant()))
+    if not turns or not isinstance(turns[-1][1], fields.Assistant):
+        turns.append((path, fields.Assistant()))
     message = turns[-1][1]
-    call = ToolCall(id=item.call_id, function=CalledFunction(name=item.name, arguments=item.arguments))
+    call = fields.ToolCall(id=item.call_id, function=fields.CalledFunction(name=item.name, arguments=item.arguments))
     message.tool_calls = [*(message.tool_calls or []), call]
 
 
 def _tool(tool):
-    function = Function(name=tool.name, description=tool.description, parameters=tool.parameters, strict=tool.strict)
-    return OfferedTool(type="function", function=function)
+    function = fields.Function(
+        name=tool.name, description=tool.description, parameters=tool.parameters, strict=tool.strict
+    )
+    return fields.OfferedTool(type="function", function=function)
 
 
 def _choice(choice):
     if isinstance(choice, NamedTool):
-        return NamedChoice(type="function", function=NamedFunction(name=choice.name))
+        return fields.NamedChoice(type="function", function=fields.NamedFunction(name=choice.name))
     # The default of a chat too, with tools and without.
     return None if choice == "auto" else choice
 
 
 def _format(format):
-    return SchemaFormat(json_schema=format) if isinstance(format, FlatSchemaFormat) else format
-
-
-REPEATED = (
-    "max_output_tokens",
-    "metadata",
-    "parallel_tool_calls",
-    "previous_response_id",
-    "store",
-    "temperature",
-    "top_logprobs",
-    "top_p",
-)
-CODES = {400: "invalid_prompt", 429: "rate_limit_exceeded"}
-"""The error codes that clients know, by HTTP status; others are server_error."""
-
-
-class ResponseForm(EventForm):
-    """Events are numbered in order. At its end the response is kept with the items of its input, if that is asked."""
-
-    def __init__(self, request, model, items):
-        self._items = items
-        self._head = {
-            "id": identifier("resp"),
-            "object": "response",
-            "created_at": int(time.time()),
-            "model": model.name,
-            **_settings(request),
-        }
-        self._output = Output()
-        self._count = 0
-        self._finish = None
-
-    def whole(self, pieces, costs):
-        for piece in pieces:
-            self.chunks(piece)
-        return self._finished(costs)
-
-    def opening(self):
-        begun = self._response("in_progress")
-        return self._numbered({"type": f"response.{what}", "response": begun} for what in ("created", "in_progress"))
-
-    def chunks(self, piece):
-        if isinstance(piece, Progress):
-            event = {"type": "response.in_progress", "response": self._response("in_progress")}
-            return self._numbered([{**event, "prompt_progress": asdict(piece)}])
-        self._finish = piece.finish
-        return self._numbered(self._output.add(piece))
-
-    def closing(self, costs):
-        response = self._finished(costs)
-        return self._numbered([{"type": f"response.{response['status']}", "response": response}])
-
-    def failed(self, error):
-        refusal = refusal_of(error)
-        error = {"code": CODES.get(refusal.status, "server_error"), "message": str(refusal)}
-        ending = self._numbered(self._output.close("incomplete"))
-        return ending + self._numbered([{"type": "response.failed", "response": self._response("failed", error=error)}])
-
-    def _finished(self, costs):
-        figures = costs.figures()
-        cut = {"incomplete_details": {"reason": "max_output_tokens"}} if self._finish == "length" else {}
-        fields = {**cut, "usage": _usage(figures["usage"]), "timings": figures["timings"]}
-        response = self._response("incomplete" if cut else "completed", **fields)
-        if response["store"]:
-            STORE.keep(response, self._items)
-        return response
-
-    def _response(self, status, **fields):
-        unknown = {"error": None, "incomplete_details": None, "usage": None}
-        return {**self._head, "status": status, "output": self._output.data(), **unknown, **fields}
-
-    def _numbered(self, events):
-        found = [{**event, "sequence_number": self._count + place} for place, event in enumerate(events)]
-        self._count += len(found)
-        return found
-
-
-def _settings(request):
-    """The fields of the request that a response repeats."""
-    return {
-        **{name: getattr(request, name) for name in REPEATED},
-        "instructions": request.instructions or None,
-        "text": msgspec.to_builtins(request.text),
-        "tool_choice": msgspec.to_builtins(request.tool_choice),
-        "tools": msgspec.to_builtins(request.tools),
-        "background": False,
-        "reasoning": {"effort": request.reasoning.effort, "summary": None},
-        "truncation": "disabled",
-    }
-
-
-def _usage(usage):
-    """The usage under the names of a response."""
-    return {
-        "input_tokens": usage["prompt_tokens"],
-        # Typed clients require the tokens written to a cache, which cost nothing here.
-        "input_tokens_details": {**usage["prompt_tokens_details"], "cache_write_tokens": 0},
-        "output_tokens": usage["completion_tokens"],
-        "output_tokens_details": usage["completion_tokens_details"],
-        "total_tokens": usage["total_tokens"],
-    }
+    return fields.SchemaFormat(json_schema=format) if isinstance(format, FlatSchemaFormat) else format
 
 
 async def answer(body):
@@ -238,17 +274,16 @@ async def answer(body):
         raise Refusal(400, f"top_logprobs: put {LOGPROBS} into include as well", param="top_logprobs")
     conversation = conversation_of(request)
     chat, terms = chat_of(request, conversation)
-    model, costs, pieces = await begin_replies(chat, _size(body, request), terms)
-    form = ResponseForm(request, model, [item for _, item in conversation])
-    return await send(costs, pieces, form, stream=request.stream, left_out=request.left_out)
+    beginning = await begin_replies(chat, _size(body, request), terms)
+    return await send(request, ResponseForm(request, [item for _, item in conversation]), beginning)
 
 
 async def count(body):
     """Count the tokens of a request."""
     request = await read_body(body, ResponseRequest)
     chat, terms = chat_of(request, conversation_of(request))
-    _, context = await prepared(chat, _size(body, request), terms)
-    counted = {"object": "response.input_tokens", "input_tokens": len(context.buffer())}
+    tokens = await count_tokens(chat, _size(body, request), terms)
+    counted = {"object": "response.input_tokens", "input_tokens": tokens}
     return {"headers": reported(request.left_out), "body": counted}
 
 

@@ -55,17 +55,10 @@ def refusal_of(error):
     return Refusal(status, f"{text} ({hint})" if hint else text, code=code)
 
 
-def error_object(error):
-    """The object inside `{"error": ...}`."""
-    refusal = refusal_of(error)
+def error_body(refusal):
+    """A refusal as OpenAI's clients read it."""
     kind = KINDS.get(refusal.status, "server_error")
-    return {"message": str(refusal), "type": kind, "param": refusal.param, "code": refusal.code}
-
-
-def answered(error):
-    """An error as an HTTP answer."""
-    refusal = refusal_of(error)
-    return {"status": refusal.status, "body": {"error": error_object(refusal)}}
+    return {"error": {"message": str(refusal), "type": kind, "param": refusal.param, "code": refusal.code}}
 
 
 SHORT_BYTES = 4096
@@ -218,9 +211,11 @@ CHAT = Terms("messages", "response_format", "tools[].function.strict", "tool_cal
 
 MOST_REPORTED = 1024
 """Characters of a header, and different ones in the log."""
+HEARD_SECONDS = 0.025
+"""How long a stream waits for its prompt to be read: until then, a prompt that is refused gets a status of its own."""
 SILENT_SECONDS = 5.0
 """A stream says something at least this often: clients and proxies end connections that are silent for long."""
-END_OF_STREAM = object()
+OPENING, END_OF_STREAM = object(), object()
 _encode = msgspec.json.Encoder().encode
 _log = logging.getLogger("pie.api")
 _reported = set()
@@ -234,13 +229,14 @@ def identifier(prefix):
 class EventForm:
     """A stream of server-sent events. `SILENCE` is sent while there is nothing to say, `END` at the end.
 
-    Subclasses format the parts: `whole(pieces, costs)`; in a stream `opening()`, `chunks(piece)`, and `closing(costs)`
-    or `failed(error)`.
+    Subclasses format the parts: `whole(pieces)`; in a stream `opening()`, `chunks(piece)`, and `closing()` or
+    `failed(error)`, which comes before `opening()` if the prompt cannot be read. `costs` are known once it has been.
     """
 
     TYPE = "text/event-stream; charset=utf-8"
     SILENCE = b": \n\n"
     END = b""
+    costs = None
 
     @staticmethod
     def encode(values):
@@ -248,15 +244,28 @@ class EventForm:
         return b"".join(map(_event, values))
 
 
-async def send(costs, pieces, form, *, stream, left_out=()):
-    """The answer to a request. A stream begins before its first part, so that its client knows it has been heard."""
-    headers = reported(left_out)
-    if stream:
-        headers |= {"content-type": form.TYPE, "cache-control": "no-cache"}
-        return {"headers": headers, "body": streamed(costs, pieces, form), "result": costs.result}
-    parts = [piece async for piece in pieces]
-    headers |= {"content-type": "application/json"}
-    return {"headers": headers, "body": _encode(form.whole(parts, costs)), "result": costs.result}
+async def send(request, form, beginning):
+    """The answer to a request. `beginning` reads its prompt, and gives the costs and the parts of the replies.
+
+    A stream begins before its first part, and without a prompt that takes long to read, so that its client knows it has
+    been heard. Raises what `beginning` raises, unless the stream has begun.
+    """
+    headers = reported(request.left_out)
+    if not request.stream:
+        form.costs, pieces = await beginning
+        parts = [piece async for piece in pieces]
+        headers |= {"content-type": "application/json"}
+        return {"headers": headers, "body": _encode(form.whole(parts)), "result": form.costs.result}
+    begun = asyncio.ensure_future(beginning)
+    try:
+        await asyncio.wait([begun], timeout=HEARD_SECONDS)
+    except asyncio.CancelledError:
+        begun.cancel()
+        raise
+    if begun.done():
+        begun.result()
+    headers |= {"content-type": form.TYPE, "cache-control": "no-cache"}
+    return {"headers": headers, "body": streamed(begun, form), "result": lambda: form.costs and form.costs.result()}
 
 
 def reported(left_out):
@@ -271,21 +280,34 @@ def reported(left_out):
     return {"x-pie-left-out": names}
 
 
-async def streamed(costs, pieces, form, pause=partial(asyncio.sleep, SILENT_SECONDS / 2)):  # noqa: B008
-    """The bytes of a stream. Each time `pause` ends before the next part, `SILENCE` fills the gap."""
-    yield form.encode(form.opening())
-    spoken = _spoken(pieces, pause)
+async def streamed(begun, form, pause=partial(asyncio.sleep, SILENT_SECONDS / 2)):  # noqa: B008
+    """The bytes of a stream. `SILENCE` fills its beginning until the prompt has been read, and the gap each time that
+    `pause` ends before the next part."""
+    if not begun.done():
+        yield form.SILENCE
+    spoken = _spoken(_heard(begun, form), pause)
     async with aclosing(spoken):
         try:
             async for piece in spoken:
                 if piece is None:
                     yield form.SILENCE
+                elif piece is OPENING:
+                    yield form.encode(form.opening()) or form.SILENCE
                 elif chunks := form.chunks(piece):
                     yield form.encode(chunks)
         except Exception as error:
             yield form.encode(form.failed(error))
             return
-    yield form.encode(form.closing(costs)) + form.END
+    yield form.encode(form.closing()) + form.END
+
+
+async def _heard(begun, form):
+    """OPENING when the prompt has been read, and then the parts."""
+    form.costs, pieces = await begun
+    yield OPENING
+    async with aclosing(pieces):
+        async for piece in pieces:
+            yield piece
 
 
 async def forward(pieces, queue):

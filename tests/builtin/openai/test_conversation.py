@@ -33,7 +33,7 @@ def written(openai_module):
 
         async def main(input):
             context = Context(Model.load(runtime.models()[0]))
-            conversation.write_messages(context, read, [], terms.CHAT)
+            conversation.write(context, conversation.conversation_of(context.model, read, terms.CHAT), [], terms.CHAT)
             return context.model.tokenizer().decode(context.buffer())
 
         async with Engine(dummy=True, total_pages=16) as engine:
@@ -117,5 +117,6 @@ def test_what_has_no_place_as_a_system_message_is_said_by_the_user(openai_module
         [{"role": "system", "content": text} for text in ("Be kind.", "Be brief.")], list[fields.Message]
     )
     monkeypatch.setattr(openai_module("prompts"), "check_fits", lambda *arguments: None)
-    openai_module("prompts").write_messages(context, read, [], openai_module("wire").CHAT)
+    prompts, terms = openai_module("prompts"), openai_module("wire").CHAT
+    prompts.write(context, prompts.conversation_of(None, read, terms), [], terms)
     assert context.turns == [("system", "Be kind."), ("user", "Be brief."), ("cue", "")]

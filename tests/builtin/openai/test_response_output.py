@@ -23,9 +23,11 @@ def piece(openai_module):
 @pytest.fixture
 def form(openai_module):
     request = openai_module("wire").read_fields(
-        b'{"model": "m", "input": "Hello"}', openai_module("response_fields").ResponseRequest
+        b'{"model": "m", "input": "Hello"}', openai_module("responses").ResponseRequest
     )
-    return openai_module("responses").ResponseForm(request, SimpleNamespace(name="m"), [])
+    form = openai_module("response_output").ResponseForm(request, [])
+    form.costs = COSTS
+    return form
 
 
 @pytest.fixture
@@ -53,7 +55,7 @@ def test_reasoning_a_message_and_a_call_are_items_one_after_the_other(form, piec
         piece(text="see.", calls=[("f", "{}")]),
         piece(finish="tool_calls"),
     ]
-    response = form.whole(pieces, COSTS)
+    response = form.whole(pieces)
     reasoning, message, call = response["output"]
     assert (reasoning["type"], reasoning["content"]) == ("reasoning", [{"type": "reasoning_text", "text": "Well. So."}])
     assert (message["type"], message["content"][0]["text"]) == ("message", "I see.")
@@ -86,29 +88,29 @@ def test_events_name_the_item_they_belong_to(events_of, piece):
 
 
 def test_text_after_a_call_is_another_message(form, piece):
-    response = form.whole([piece(text="a"), piece(calls=[("f", "{}")]), piece(text="b", finish="stop")], COSTS)
+    response = form.whole([piece(text="a"), piece(calls=[("f", "{}")]), piece(text="b", finish="stop")])
     assert [item["type"] for item in response["output"]] == ["message", "function_call", "message"]
 
 
 @pytest.mark.parametrize(("finish", "status"), [("stop", "completed"), ("length", "incomplete")])
 def test_a_reply_that_says_nothing_is_a_message(form, piece, finish, status):
-    (message,) = form.whole([piece(finish=finish)], COSTS)["output"]
+    (message,) = form.whole([piece(finish=finish)])["output"]
     assert (message["content"][0]["text"], message["status"]) == ("", status)
 
 
 def test_a_reply_that_is_cut_while_it_thinks_has_no_message(form, piece):
-    response = form.whole([piece(reasoning="We"), piece(reasoning="ll", finish="length")], COSTS)
+    response = form.whole([piece(reasoning="We"), piece(reasoning="ll", finish="length")])
     (reasoning,) = response["output"]
     assert (reasoning["type"], reasoning["status"], response["status"]) == ("reasoning", "incomplete", "incomplete")
 
 
 def test_calls_before_the_one_that_was_cut_are_complete(form, piece):
-    response = form.whole([piece(calls=[("f", "{}"), ("g", "{")], finish="length")], COSTS)
+    response = form.whole([piece(calls=[("f", "{}"), ("g", "{")], finish="length")])
     assert [item["status"] for item in response["output"]] == ["completed", "incomplete"]
 
 
 def test_a_call_that_was_whole_before_the_reply_was_cut_is_complete(form, piece):
-    response = form.whole([piece(calls=[("f", "{}")]), piece(finish="length")], COSTS)
+    response = form.whole([piece(calls=[("f", "{}")]), piece(finish="length")])
     assert (response["output"][0]["status"], response["status"]) == ("completed", "incomplete")
 
 
@@ -121,7 +123,7 @@ def test_logprobs_wait_for_the_text_they_belong_to(events_of, piece):
 
 def test_logprobs_of_a_call_are_no_text(form, piece):
     pieces = [piece(entries=[{"token": "a"}]), piece(calls=[("f", "{}")]), piece(text="b", finish="stop")]
-    _, message = form.whole(pieces, COSTS)["output"]
+    _, message = form.whole(pieces)["output"]
     assert message["content"][0]["logprobs"] == []
 
 
@@ -135,7 +137,14 @@ def test_what_fails_ends_the_item_and_the_response(openai_module, form, piece, s
     assert response["output"][0]["status"] == "incomplete"
 
 
+def test_what_fails_before_the_beginning_begins_and_ends_the_response(openai_module, form):
+    refusal = openai_module("wire").Refusal(400, "too long", code="context_length_exceeded")
+    events = form.failed(refusal)
+    assert kinds(events) == ["created", "in_progress", "failed"]
+    assert events[-1]["response"]["error"] == {"code": "context_length_exceeded", "message": "too long"}
+
+
 def test_events_are_numbered_in_their_order(form, piece):
     parts = [piece(reasoning="So.", text="Yes."), piece(finish="stop")]
-    events = [*form.opening(), *(event for part in parts for event in form.chunks(part)), *form.closing(COSTS)]
+    events = [*form.opening(), *(event for part in parts for event in form.chunks(part)), *form.closing()]
     assert [event["sequence_number"] for event in events] == list(range(len(events)))

@@ -25,14 +25,14 @@ def clock():
 @pytest.fixture
 def limits(openai_module, monkeypatch):
     def set_limit(name, value):
-        monkeypatch.setattr(openai_module("response_store"), name, value)
+        monkeypatch.setattr(openai_module("response_output"), name, value)
 
     return set_limit
 
 
 @pytest.fixture
 def store(openai_module, clock):
-    return openai_module("response_store").ResponseStore(clock)
+    return openai_module("response_output").ResponseStore(clock)
 
 
 def test_a_response_is_kept_with_its_conversation(store):
@@ -68,7 +68,7 @@ def test_one_that_alone_takes_more_is_not_kept(store, limits):
 
 def test_old_ones_are_forgotten(store, clock, openai_module):
     store.keep(response("a"), [])
-    clock.seconds = openai_module("response_store").KEPT_SECONDS + 1
+    clock.seconds = openai_module("response_output").KEPT_SECONDS + 1
     assert (store.find("a"), store.find_item("msg_a"), store.size_bytes) == (None, None, 0)
 
 

@@ -20,7 +20,7 @@ def written(openai_module):
 
     def write(input, **fields):
         body = json.dumps({"model": "m", "input": input, **fields}).encode()
-        request = openai_module("wire").read_fields(body, openai_module("response_fields").ResponseRequest)
+        request = openai_module("wire").read_fields(body, openai_module("responses").ResponseRequest)
         responses = openai_module("responses")
         return responses.chat_of(request, responses.conversation_of(request))
 

@@ -1,6 +1,7 @@
 """A stream begins at once, and never is silent for long."""
 
 import asyncio
+from types import SimpleNamespace
 
 import pytest
 
@@ -8,6 +9,8 @@ import pytest
 class Words:
     """A form whose parts are words."""
 
+    TYPE = "text/words"
+    costs = None
     SILENCE = b"..."
     END = b" end"
 
@@ -17,14 +20,26 @@ class Words:
     def chunks(self, piece):
         return [piece] if piece else []
 
-    def closing(self, costs):
-        return [costs]
+    def closing(self):
+        return [self.costs]
+
+    def whole(self, pieces):
+        return " ".join([*pieces, str(self.costs)])
 
     def failed(self, error):
         return [str(error)]
 
     def encode(self, values):
         return " ".join(values).encode()
+
+
+class Costs:
+    """What the replies cost."""
+
+    result = None
+
+    def __str__(self):
+        return "costs"
 
 
 class Reply:
@@ -51,8 +66,29 @@ def clock():
 
 @pytest.fixture
 def stream(openai_module, clock):
-    """The stream of a reply."""
-    return lambda reply: openai_module("wire").streamed("costs", reply.pieces(), Words(), clock.get)
+    """The stream of a reply whose prompt has been read."""
+
+    def begin(reply):
+        begun = asyncio.get_running_loop().create_future()
+        begun.set_result(("costs", reply.pieces()))
+        return openai_module("wire").streamed(begun, Words(), clock.get)
+
+    return begin
+
+
+@pytest.fixture
+def answer(openai_module):
+    """The answer to a request whose prompt is read by `beginning`."""
+
+    async def send(beginning, *, stream=True):
+        request = SimpleNamespace(stream=stream, left_out=["hint"])
+        return await openai_module("wire").send(request, Words(), beginning)
+
+    return send
+
+
+async def refused():
+    raise ValueError("too long")
 
 
 async def test_a_stream_begins_before_its_first_part(stream):
@@ -65,6 +101,7 @@ async def test_each_pause_without_a_part_is_filled(stream, clock):
     reply = Reply()
     said = stream(reply)
     assert await anext(said) == b"begin"
+    clock.put_nowait("over, but the beginning was in it")
     for _ in range(3):
         clock.put_nowait("over")
         assert await anext(said) == b"..."
@@ -87,8 +124,68 @@ async def test_what_fails_after_the_beginning_comes_in_the_stream(stream):
 async def test_who_goes_away_during_a_pause_ends_the_reply_and_leaves_no_task(stream, clock):
     before, reply = asyncio.all_tasks(), Reply()
     said = stream(reply)
-    clock.put_nowait("over")
+    for _ in range(2):
+        clock.put_nowait("over")
     assert [await anext(said) for _ in range(2)] == [b"begin", b"..."]
     await said.aclose()
     assert reply.ended
     assert asyncio.all_tasks() == before
+
+
+async def test_a_prompt_that_is_refused_at_once_is_no_stream(answer):
+    with pytest.raises(ValueError, match="too long"):
+        await answer(refused())
+
+
+async def test_a_stream_begins_before_a_long_prompt_has_been_read(answer):
+    reply, read = Reply(), asyncio.Event()
+    for piece in ("word", None):
+        reply.queue.put_nowait(piece)
+
+    async def beginning():
+        await read.wait()
+        return "costs", reply.pieces()
+
+    begun = await answer(beginning())
+    assert begun["headers"]["x-pie-left-out"] == "hint"
+    said = begun["body"]
+    assert await anext(said) == b"..."
+    read.set()
+    assert [data async for data in said] == [b"begin", b"word", b"costs end"]
+
+
+async def test_a_long_prompt_that_is_refused_late_is_refused_in_the_stream(answer):
+    read = asyncio.Event()
+
+    async def beginning():
+        await read.wait()
+        await refused()
+
+    begun = await answer(beginning())
+    said = begun["body"]
+    assert await anext(said) == b"..."
+    read.set()
+    assert [data async for data in said] == [b"too long"]
+    assert begun["result"]() is None
+
+
+async def test_a_client_that_goes_away_while_its_prompt_is_read_ends_that(answer):
+    before, beginning = asyncio.all_tasks(), asyncio.Event().wait()
+    said = (await answer(beginning))["body"]
+    assert await anext(said) == b"..."
+    going = asyncio.create_task(anext(said))
+    await asyncio.sleep(0)
+    going.cancel()
+    await asyncio.gather(going, return_exceptions=True)
+    assert asyncio.all_tasks() == before
+
+
+async def test_who_asks_for_no_stream_waits_for_all_of_it(answer):
+    reply = Reply()
+    for piece in ("word", None):
+        reply.queue.put_nowait(piece)
+
+    async def beginning():
+        return Costs(), reply.pieces()
+
+    assert (await answer(beginning(), stream=False))["body"] == b'"word costs"'

@@ -116,7 +116,8 @@ def test_a_format_that_nothing_enforces_is_refused_where_that_is_asked_for(ask, 
     def answer(described):
         if path == "/v1/responses":
             format = {"type": "json_schema", **described}
-            return client.responses.create(model=MODEL, input="When?", text={"format": format}).output_text
+            options = {"temperature": 0, "max_output_tokens": 60, "text": {"format": format}}
+            return client.responses.create(model=MODEL, input="When?", **options).output_text
         asked = {"type": "json_schema", "json_schema": described}
         return ask("When?", response_format=asked).choices[0].message.content
 
