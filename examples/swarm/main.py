@@ -19,7 +19,7 @@ async def main(input):
         for question in questions:
             messaging.push("swarm/questions", question)
         for _ in questions:
-            answer = json.loads(await progress.next())
+            answer = json.loads(await progress.next() or "{}")
             session.send(f"worker {answer['worker']}: {answer['question']} {answer['text'].strip()}\n")
     for _ in workers:
         messaging.push("swarm/questions", "")

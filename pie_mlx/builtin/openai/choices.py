@@ -7,9 +7,10 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from decoding import Decoded, EntryBuffer, logprob_entry
-from inferlet import Context, Distribution, GrammarConstraint, Sampler, brle, chat
 from msgspec.structs import replace
 from wire import END_OF_STREAM, Refusal, forward
+
+from inferlet import Context, Distribution, GrammarConstraint, Sampler, brle, chat
 
 OPENING_TOKENS = 16
 """Tokens of the longest beginning of a tool call."""

@@ -13,10 +13,11 @@ from choices import Choice, Piece, replies, sampling_of
 from costs import Costs, Progress
 from decoding import Decoded, StopTexts, Vocabulary
 from fields import ChatRequest, CompletionRequest
-from inferlet import Context, runtime
 from prompts import Rules, begin_replies, checked_length, encoded, load_model, prompts_of
 from scores import prompt_entries
 from wire import CHAT, SHORT_BYTES, EventForm, Refusal, error_object, identifier, read_body, send
+
+from inferlet import Context, runtime
 
 MOST_CHOICES = 1024
 

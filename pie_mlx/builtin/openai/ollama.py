@@ -8,10 +8,11 @@ import embeddings
 import fields
 import msgspec
 from completions import begin_texts
-from inferlet import runtime
 from ollama_fields import ChatRequest, GenerateRequest, NamedModel
 from prompts import begin_replies, load_model
 from wire import EventForm, Refusal, Terms, read_body, refusal_of, reported, send
+
+from inferlet import runtime
 
 SPOKEN_VERSION = "0.12.6"
 """The version of the interface. Clients ask for it to find out what they may send."""

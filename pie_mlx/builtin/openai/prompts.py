@@ -11,8 +11,9 @@ from choices import Alternatives, Choice, replies, sampling_of
 from costs import Costs
 from decoding import ReplyDecoder, StopTexts, Vocabulary
 from fields import AnyObject, Assistant, Developer, NamedChoice, PlainText, SchemaFormat, System, Tool, User
-from inferlet import Context, GrammarConstraint, JsonSchema, Model, runtime, tools
 from wire import SHORT_BYTES, Refusal
+
+from inferlet import Context, GrammarConstraint, JsonSchema, Model, runtime, tools
 
 
 def write_messages(context, messages, schemas, terms):

@@ -3,6 +3,7 @@
 import asyncio
 
 from decoding import Vocabulary, logprob_entry
+
 from inferlet import Context, Distribution, Logprobs
 
 READ_AT_ONCE = 128

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from packaging.requirements import Requirement as PackageRequirement
 
+from inferlet.sync._input import program_input
 from pie_mlx import __version__
 from pie_mlx.calls import Host
 from pie_mlx.errors import LaunchError
@@ -20,7 +21,6 @@ from pie_mlx.runtime.program.modules import ModuleSpace
 from pie_mlx.runtime.program.parameters import Input, Parameters
 from pie_mlx.runtime.program.program import Program, program_entry_kind
 from pie_mlx.runtime.program.semver import Version
-from pie_mlx.sdk.sync._input import program_input
 
 _PACKAGE_LIMIT = 512
 """Characters."""

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from inferlet import Adapter, Context
 from pie_mlx.engine.model.loading.sources import EMBEDDED
 from pie_mlx.engine.paging.disk import page_files
 from pie_mlx.engine.settings import DiskCacheSettings
 from pie_mlx.events import DiskCacheChanged, PagesLoaded, PagesStored, PassCompleted
-from pie_mlx.sdk import Adapter, Context
 from tests.engine.running import Running, engine_alone, finished, in_context, running
 
 Start = Callable[..., AbstractContextManager[Running]]
