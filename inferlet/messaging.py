@@ -35,7 +35,10 @@ def push(topic: str, message: Any) -> None:
 
 
 async def pull(topic: str) -> str:
-    """Wait for the next message of the topic's queue. Pullers are served in order; cancelling loses no message."""
+    """Wait for the next message of the topic's queue. Pullers are served in order; cancelling loses no message.
+
+    Raises ChildFailedError, once for each, if it would wait and a child of this program has failed: one whose handle is
+    kept, and whose result is not awaited elsewhere."""
     host = current_host()
     text = host.call(TakeMessage(checked_text(topic, "topic")))
     while text is None:
@@ -95,7 +98,8 @@ class Subscription:
         return None if self._closed else self._host.call(ReadSubscription(self._number))
 
     async def next(self) -> str | None:
-        """Wait for the next message; None after `unsubscribe`. Raises MessageOverflowError. Cancelling loses none."""
+        """Wait for the next message; None after `unsubscribe`. Cancelling loses none. Raises MessageOverflowError, and
+        ChildFailedError as `pull` does."""
         text = self.get()
         while text is None and not self._closed and await self._host.submit(AwaitBroadcast(self._number)):
             text = self.get()

@@ -12,6 +12,7 @@ __all__ = [
     "instance_id",
     "launch",
     "models",
+    "process_id",
     "set_return",
     "spawn",
     "username",
@@ -35,6 +36,11 @@ def version() -> str:
 def instance_id() -> str:
     """Identifier of this run of the engine."""
     return _describe().instance_id
+
+
+def process_id() -> str:
+    """Identifier of this run of the program, the same that `pie ps` shows: no other run has it."""
+    return _describe().process_id
 
 
 def username() -> str:

@@ -83,8 +83,8 @@ _TASKS = {
 def sdk_lines() -> Iterator[str]:
     """The asynchronous API."""
     yield "`inferlet`, as a program with `async def main(input)` imports it. A plain `def main(input)` and a script"
-    yield "without main get the [blocking API](blocking.md), where some things have other names. The package is installed"
-    yield "beside `pie_mlx`, typed, so that editors complete it; it does something only inside an engine (`pie run FILE.py`).\n"
+    yield "without main get the [blocking API](blocking.md), where some things have other names. The package"
+    yield "is typed, for editors, and installed with `pie`; it needs an engine to do anything (`pie run FILE.py`).\n"
     yield _PROGRAM
     yield "| to | |\n|---|---|"
     yield from (f"| {task} | {', '.join(map(_task_link, names))} |" for task, names in _TASKS.items())
@@ -98,8 +98,8 @@ def blocking_lines() -> Iterator[str]:
     found = {name: getattr(sync, name) for name in sync.__all__}
     own = {name: value for name, value in found.items() if getattr(inferlet, name, None) is not value}
     yield "`inferlet`, as a plain `def main(input)` and a script without main import it: nothing is awaited. With"
-    yield "`async def main(input)` a program gets the [asynchronous API](sdk.md). Written as `from inferlet.sync import ...`,"
-    yield "the imports say so in the file itself: editors and type checkers then know these names, and the program is the same.\n"
+    yield "`async def main(input)` a program gets the [asynchronous API](sdk.md). `from inferlet.sync import ...`"
+    yield "is the same program, and tells editors and type checkers which of the two it uses.\n"
     yield f"The same in both, and described there: {_listed(name for name in found if name not in own)}.\n"
     yield f"Names only the asynchronous API has: {_listed(name for name in inferlet.__all__ if name not in found)}."
     yield f"\n{_BLOCKING_PROGRAM}"

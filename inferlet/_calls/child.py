@@ -7,7 +7,7 @@ from inferlet._calls.checks import checked_text
 from inferlet._calls.host import HostLink, current_host
 from inferlet._calls.payload import json_text
 from pie_mlx.calls import AwaitChild, CancelChild, ChildOutcome, ForgetChild, LaunchChild
-from pie_mlx.errors import ChildFailedError, ProcessCancelledError
+from pie_mlx.errors import ProcessCancelledError, child_failure
 
 
 class Child:
@@ -79,10 +79,4 @@ def _value(pid: str, outcome: ChildOutcome) -> Any:
 def _fail(pid: str, outcome: ChildOutcome) -> NoReturn:
     if outcome.state == "cancelled":
         raise ProcessCancelledError(f"child {pid}: {outcome.message}", hint="launch it again")
-    raise ChildFailedError(
-        f"child {pid}: {outcome.error_type}: {outcome.message}",
-        hint="catch it, or see the log of the child",
-        child_type=outcome.error_type,
-        child_code=outcome.code,
-        child_message=outcome.message,
-    )
+    raise child_failure(pid, outcome.error_type, outcome.code, outcome.message)

@@ -4,7 +4,7 @@ from typing import Any
 
 from inferlet._calls.child import Child as AsyncChild
 from inferlet._calls.child import launch as launch_async
-from inferlet.runtime import get_return_value, instance_id, models, set_return, username, version
+from inferlet.runtime import get_return_value, instance_id, models, process_id, set_return, username, version
 from inferlet.sync._blocking import wait
 from inferlet.sync._input import input
 
@@ -15,6 +15,7 @@ __all__ = [
     "instance_id",
     "launch",
     "models",
+    "process_id",
     "set_return",
     "spawn",
     "username",

@@ -33,3 +33,4 @@ def test_the_vocabulary_comes_as_parallel_lists(model: Model) -> None:
 def test_the_runtime_describes_itself(model: Model) -> None:
     assert runtime.models() == ["toy"] == [model.name]
     assert (runtime.version(), runtime.instance_id(), runtime.username()) == ("1.2.3", "instance", "ada")
+    assert runtime.process_id() == "process"

@@ -118,7 +118,7 @@ class ToyHost:
 
     @answer.register
     def _(self, message: calls.DescribeRuntime) -> calls.RuntimeInfo:
-        return calls.RuntimeInfo("1.2.3", "instance", "ada", ["toy"])
+        return calls.RuntimeInfo("1.2.3", "instance", "ada", ["toy"], "process")
 
     @answer.register
     def _(self, message: calls.LoadModel) -> calls.ModelInfo:
