@@ -177,6 +177,7 @@ class Generator:
             return []
         result = self._cut(chosen, self._remaining)
         if result.fed:
+            self._step_waits = False  # the next step is another one
             self._keep(result, grammar_ended=self._constraints.feed_matchers(result.fed))
             self._drafting.record_produced(chosen)
         return result.kept
@@ -186,8 +187,12 @@ class Generator:
 
     async def __anext__(self) -> GenStep:
         if self._step_waits:
-            # A loop that executes no step would otherwise never let anything else run.
-            await _Pause()
+            await _Pause()  # a task that executes it may not have begun
+        if self._step_waits:
+            raise InvalidArgumentError(
+                "generate: the last step was never executed, so the next one is the same",
+                hint="write 'output = await step.execute()' in the loop, or take text whole with collect_text()",
+            )
         self._handle.resolve()
         self._drafting.check()
         if self.is_done or not self._has_input():
@@ -198,6 +203,7 @@ class Generator:
     async def collect_tokens(self) -> list[int]:
         """Run to the end; returns all emitted tokens."""
         emitted: list[int] = []
+        self._step_waits = False  # of a step that was taken and not executed
         async for step in self:
             emitted += (await step.up_to(NO_LIMIT).execute()).tokens
         return emitted

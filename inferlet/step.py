@@ -11,7 +11,8 @@ from pie_mlx.errors import InvalidArgumentError, StepConsumedError
 
 
 class GenStep:
-    """The next pass of a Generator, not run yet. A step that is never executed changes nothing.
+    """The next pass of a Generator, not run yet. A step that is never executed changes nothing;
+    asking for the next one then raises InvalidArgumentError, unless tokens were accepted.
 
     `samples` tells whether the Generator's own sampler is attached; `probes` are those of this step alone; `most` is
     the largest number of tokens it may give.

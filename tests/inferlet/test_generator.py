@@ -149,13 +149,26 @@ async def test_an_unexecuted_step_changes_nothing(ctx: Context) -> None:  # G8
     assert await generator.collect_tokens() == encode("hello")
 
 
-async def test_a_loop_that_executes_nothing_lets_others_run(ctx: Context) -> None:
-    generator = ctx.user("hi").generate(ARGMAX)
-    stop = asyncio.get_running_loop().create_future()
-    asyncio.get_running_loop().call_soon(stop.set_result, None)
+async def test_a_loop_that_executes_nothing_is_told_the_line_to_write(ctx: Context) -> None:
+    with pytest.raises(InvalidArgumentError, match="the last step was never executed") as refused:
+        async for _ in ctx.user("hi").generate(ARGMAX):
+            pass
+    assert "output = await step.execute()" in refused.value.hint
+
+
+async def test_tokens_that_are_accepted_take_the_place_of_a_step(ctx: Context) -> None:
+    generator = ctx.user("hi").generate(ARGMAX, max_tokens=2)
     async for _ in generator:
-        if stop.done():
-            break
+        generator.accept(encode("a"))
+    assert generator.tokens_generated == 2
+
+
+async def test_a_step_may_be_executed_in_a_task_that_has_not_begun(ctx: Context) -> None:
+    generator = ctx.user("hi").generate(ARGMAX)
+    running = asyncio.ensure_future((await anext(generator)).execute())
+    with pytest.raises(ContextBusyError):
+        await anext(generator)
+    await running
 
 
 async def test_a_step_runs_once(ctx: Context) -> None:  # G8
@@ -167,14 +180,11 @@ async def test_a_step_runs_once(ctx: Context) -> None:  # G8
 
 async def test_steps_run_one_after_the_other(ctx: Context) -> None:
     generator = ctx.user("hi").generate(ARGMAX)
-    first, second = await anext(generator), await anext(generator)
-    running = asyncio.ensure_future(first.execute())
+    running = asyncio.ensure_future((await anext(generator)).execute())
     await asyncio.sleep(0)
     with pytest.raises(ContextBusyError):
-        await second.execute()
-    with pytest.raises(ContextBusyError):
         await anext(generator)
-    assert (await running).tokens + (await second.execute()).tokens == encode("he")
+    assert (await running).tokens + (await (await anext(generator)).execute()).tokens == encode("he")
 
 
 async def test_a_failed_step_can_be_repeated(host: ToyHost, ctx: Context) -> None:  # E3, E4
