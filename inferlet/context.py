@@ -334,7 +334,10 @@ class Context:
         return list(self._pending.tokens)
 
     def __repr__(self) -> str:
-        return f"Context({self._handle.id})"
+        if self._handle.released:
+            return f"Context({self._handle.id}, released)"
+        held, buffered = self._handle.known_length, len(self._pending.tokens)
+        return f"Context({self._handle.id}, {held} tokens in KV, {buffered} buffered)"
 
     def _turn(self, turn: Turn) -> Self:
         self._handle.resolve()

@@ -1,6 +1,5 @@
 """Token-by-token generation."""
 
-from collections.abc import Generator as Suspension
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, Self, cast
 
@@ -21,7 +20,7 @@ from inferlet.constraint import Constraint, Schema
 from inferlet.forward import checked_probe, single_draw
 from inferlet.grammar import Grammar
 from inferlet.output import Output, ProbeHandle, SampleHandle
-from inferlet.step import GenStep
+from inferlet.step import GenStep, Pause
 from pie_mlx import calls
 from pie_mlx.calls import Probe, SampledTokens, Sampler, Turn
 from pie_mlx.errors import ContextBusyError, EmptyMaskError, InvalidArgumentError
@@ -166,6 +165,11 @@ class Generator:
             return "length"
         return self._ended
 
+    def __repr__(self) -> str:
+        state = self.finish_reason or ("step not executed" if self._step_waits else "goes on")
+        limit = "" if self._max_tokens is None else f" of {self._max_tokens}"
+        return f"Generator({self._generated}{limit} tokens, {state})"
+
     def accept(self, tokens: Iterable[int]) -> list[int]:
         """Register tokens the program chose; returns those kept after stops and limits, which enter the buffer.
 
@@ -187,7 +191,7 @@ class Generator:
 
     async def __anext__(self) -> GenStep:
         if self._step_waits:
-            await _Pause()  # a task that executes it may not have begun
+            await Pause()  # a task that executes it may not have begun
         if self._step_waits:
             raise InvalidArgumentError(
                 "generate: the last step was never executed, so the next one is the same",
@@ -390,10 +394,3 @@ class Generator:
 
     def _tokens(self, tokens: Iterable[int]) -> list[int]:
         return token_list(tokens, self._handle.model.info.vocabulary_size)
-
-
-class _Pause:
-    """Awaiting it lets other tasks run once."""
-
-    def __await__(self) -> Suspension[None, None, None]:
-        yield

@@ -89,6 +89,10 @@ class Output:
         """The engine's reply with every slot; None when there was nothing to run."""
         return self._reply
 
+    def __repr__(self) -> str:
+        results = 0 if self._reply is None else len(self._reply.results)
+        return f"Output(tokens={self._tokens}, {results} results)"
+
     def token(self, handle: SampleHandle) -> int | None:
         """The token of a sampler with one index and one draw."""
         tokens = self.tokens_at(handle)

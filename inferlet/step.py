@@ -1,6 +1,6 @@
 """One step of a Generator."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
 from typing import Self
 
 from inferlet._calls.checks import integer
@@ -24,6 +24,10 @@ class GenStep:
         self.samples = True
         self.most = 1
         self.probes: list[tuple[ProbeHandle, int, Probe]] = []
+
+    def __repr__(self) -> str:
+        drawn = f"up to {self.most} tokens" if self.samples else "no sampler"
+        return f"GenStep({'executed' if self._consumed else 'not executed'}, {drawn}, {len(self.probes)} probes)"
 
     def clear_sampler(self) -> Self:
         """Draw nothing in this step: read probes and choose with `Generator.accept`."""
@@ -63,3 +67,10 @@ class GenStep:
         except Exception:
             self._consumed = False
             raise
+
+
+class Pause:
+    """Awaiting it lets other tasks run once."""
+
+    def __await__(self) -> Generator[None, None, None]:
+        yield

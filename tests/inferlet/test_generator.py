@@ -381,3 +381,19 @@ def test_a_generator_draws_one_token_at_a_time(ctx: Context) -> None:  # L3
 
 def test_the_toy_language_has_two_stop_tokens(ctx: Context) -> None:
     assert ctx.model.info.formats.stop_tokens == STOPS == [END, EOS]
+
+
+async def test_what_a_debugger_shows_says_how_far_a_generation_is(ctx: Context) -> None:
+    generator = ctx.user("hi").generate(ARGMAX, max_tokens=3)
+    assert repr(ctx) == f"Context(1, 0 tokens in KV, {len(ctx.buffer())} buffered)"
+    prompt = len(ctx.buffer())
+    step = await anext(generator)
+    assert repr(generator) == "Generator(0 of 3 tokens, step not executed)"
+    assert repr(step) == "GenStep(not executed, up to 1 tokens, 0 probes)"
+    output = await step.execute()
+    assert repr(output) == f"Output(tokens={encode('h')}, 1 results)"
+    assert repr(step) == "GenStep(executed, up to 1 tokens, 0 probes)"
+    assert repr(generator) == "Generator(1 of 3 tokens, goes on)"
+    assert repr(ctx) == f"Context(1, {prompt} tokens in KV, 1 buffered)"
+    ctx.release()
+    assert repr(ctx).endswith(", released)")
