@@ -19,9 +19,9 @@ from pathlib import Path
 import mlx.core as mx
 
 from benchmarks.random_llama import CONFIG, write_random_llama
+from inferlet import Adapter, Context, Model, Sampler, runtime
 from pie_mlx import Engine
 from pie_mlx.backends import current_backend
-from pie_mlx.sdk import Adapter, Context, Model, Sampler, runtime
 
 SMOKE = ("--new-tokens", "2", "--repeats", "1", "--rank", "2", "--streams", "2")
 PROMPT_TOKENS = 32

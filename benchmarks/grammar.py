@@ -25,12 +25,12 @@ from tokenizers import decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
 from benchmarks.schema_types import SCHEMA_TYPES, generate
+from inferlet import Context, Ebnf, JsonSchema, Model, Sampler, runtime
 from pie_mlx import Engine
 from pie_mlx.bench import masks
 from pie_mlx.calls import GrammarSource
 from pie_mlx.engine.text.grammar import GrammarService, Matcher
 from pie_mlx.engine.text.tokens.tokenizer import PretrainedTokenizer, Tokenizer
-from pie_mlx.sdk import Context, Ebnf, JsonSchema, Model, Sampler, runtime
 
 SMOKE = ("300", "--streams", "2", "--tokens", "4", "--repeats", "1")
 STREAMS = (1, 8, 32)

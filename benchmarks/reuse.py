@@ -22,6 +22,7 @@ import mlx.core as mx
 from mlx_lm.models.cache import load_prompt_cache, make_prompt_cache, save_prompt_cache
 from mlx_lm.utils import load_model
 
+from inferlet import Context, Model, Sampler, runtime
 from pie_mlx import Engine
 from pie_mlx.backends import current_backend
 from pie_mlx.backends.base import ALL_THREADS
@@ -29,7 +30,6 @@ from pie_mlx.bench.random_llama import write_random_llama
 from pie_mlx.engine.settings import DiskCacheSettings
 from pie_mlx.events import Event, PagesStored
 from pie_mlx.metal.arrays import evaluate
-from pie_mlx.sdk import Context, Model, Sampler, runtime
 
 SMOKE = ("--tokens", "64", "--repeats", "1", "--small")
 LARGE = {

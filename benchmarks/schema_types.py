@@ -8,7 +8,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator, FormatChecker
 
-from pie_mlx.sdk import Context, JsonSchema, Model, Sampler
+from inferlet import Context, JsonSchema, Model, Sampler
 
 Schema = Mapping[str, Any]
 

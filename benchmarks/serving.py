@@ -32,11 +32,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.random_llama import write_random_llama
+from inferlet import Context, Model, Sampler, runtime
 from pie_mlx import Engine
 from pie_mlx.backends import current_backend
 from pie_mlx.bench.comparison import median_round
 from pie_mlx.events import Event, PassCompleted
-from pie_mlx.sdk import Context, Model, Sampler, runtime
 
 SMOKE = (
     *("--new-tokens", "2", "--turns", "1", "--repeats", "1", "--clients", "1", "--agents", "1"),

@@ -31,9 +31,9 @@ from mlx_lm.generate import generate_step, speculative_generate_step
 
 from benchmarks.draft_pairs import Pair, write_pairs
 from benchmarks.random_llama import EMBEDDED, write_random_llama
+from inferlet import Context, Model, Sampler, runtime
 from pie_mlx import Engine
 from pie_mlx.backends import current_backend
-from pie_mlx.sdk import Context, Model, Sampler, runtime
 
 SMOKE = ("--new-tokens", "4", "--repeats", "1", "--streams", "1", "--models", "pie-tiny", "--pairs", "2")
 NAMES = ["Anna", "Bert", "Carl", "Dora", "Emil", "Fred", "Gina", "Hans"]

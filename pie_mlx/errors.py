@@ -270,6 +270,17 @@ class ChildFailedError(ProcessError):
     child_message: str
 
 
+def child_failure(process: str, error_type: str, code: str, message: str) -> ChildFailedError:
+    """The error of a parent for a child that has failed."""
+    return ChildFailedError(
+        f"child {process}: {error_type}: {message}",
+        hint="catch it; its traceback is in the output of the program that launched it",
+        child_type=error_type,
+        child_code=code,
+        child_message=message,
+    )
+
+
 class ProcessCancelledError(ProcessError):
     """The process was cancelled."""
 

@@ -19,9 +19,14 @@ def loaded_by(code):
 
 
 def test_the_sdk_loads_nothing_but_itself_the_border_and_msgspec():
-    loaded = loaded_by("import pie_mlx.sdk")
+    loaded = loaded_by("import inferlet")
     outside = {name.partition(".")[0] for name in loaded} - set(sys.stdlib_module_names)
-    assert {name for name in outside if not name.startswith("_")} <= {"pie_mlx", "msgspec", "typing_extensions"}
+    assert {name for name in outside if not name.startswith("_")} <= {
+        "inferlet",
+        "pie_mlx",
+        "msgspec",
+        "typing_extensions",
+    }
     assert loaded & ROOMS == set()
 
 

@@ -13,7 +13,7 @@ def test_every_public_name_can_be_imported(name):
     assert name in dir(pie_mlx)
 
 
-@pytest.mark.parametrize("package", ["pie_mlx.sdk", "pie_mlx.config"])
+@pytest.mark.parametrize("package", ["inferlet", "pie_mlx.config"])
 def test_packages_offer_exactly_what_they_say(package):
     module = importlib.import_module(package)
     missing = [name for name in module.__all__ if not hasattr(module, name)]

@@ -14,6 +14,13 @@ import pie_mlx
 from tests.docs.pages import ROOT
 
 PACKAGE = Path(pie_mlx.__file__).parent
+SDK = PACKAGE.parent / "inferlet"
+
+
+def in_packages(file: Path) -> Path | None:
+    """The path of a file of the packages as the map writes it; None for any other file."""
+    root = next((root for root, package in ((PACKAGE, PACKAGE), (ROOT, SDK)) if file.is_relative_to(package)), None)
+    return file.relative_to(root) if root else None
 
 
 class FileTrace:
@@ -42,9 +49,8 @@ class FileTrace:
 
     @property
     def files(self) -> list[str]:
-        """Relative to the package."""
-        paths = [Path(file) for file in self._files]
-        return [path.relative_to(PACKAGE).as_posix() for path in paths if path.is_relative_to(PACKAGE)]
+        """Relative to the package, and those of `inferlet` relative to the checkout."""
+        return [path.as_posix() for file in self._files if (path := in_packages(Path(file)))]
 
 
 def section(heading: str) -> str:

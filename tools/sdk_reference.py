@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 from types import ModuleType
 from typing import Any, TypeGuard
 
-from pie_mlx import sdk
-from pie_mlx.sdk import sync
+import inferlet
+from inferlet import sync
+from pie_mlx import errors
 
 _SKIPPED = {"errors"}
 """It has its own table in its docstring."""
@@ -76,29 +77,31 @@ _TASKS = {
     "bid": ("Context.set_bid", "Context.idle", "Context.suspend", "scheduling"),
     "change the weights": ("Adapter", "zo"),
 }
-"""Where to look, by what a program wants to do; each name is one of `sdk`."""
+"""Where to look, by what a program wants to do; each name is one of `inferlet`."""
 
 
 def sdk_lines() -> Iterator[str]:
     """The asynchronous API."""
     yield "`inferlet`, as a program with `async def main(input)` imports it. A plain `def main(input)` and a script"
-    yield "without main get the [blocking API](blocking.md), where some things have other names.\n"
+    yield "without main get the [blocking API](blocking.md), where some things have other names. The package"
+    yield "is typed, for editors, and installed with `pie`; it needs an engine to do anything (`pie run FILE.py`).\n"
     yield _PROGRAM
     yield "| to | |\n|---|---|"
     yield from (f"| {task} | {', '.join(map(_task_link, names))} |" for task, names in _TASKS.items())
     yield "\nA class before a method, as in `Model.load(...)`: call it on the class, not on an object."
-    yield from _members({name: getattr(sdk, name) for name in sdk.__all__})
-    yield f"\n## inferlet.errors\n\n```\n{_text(sdk.errors)}\n```"
+    yield from _members({name: getattr(inferlet, name) for name in inferlet.__all__})
+    yield f"\n## inferlet.errors\n\n```\n{_text(errors)}\n```"
 
 
 def blocking_lines() -> Iterator[str]:
     """What the blocking API has of its own, and the names of what it shares with the asynchronous one, or lacks."""
     found = {name: getattr(sync, name) for name in sync.__all__}
-    own = {name: value for name, value in found.items() if getattr(sdk, name, None) is not value}
+    own = {name: value for name, value in found.items() if getattr(inferlet, name, None) is not value}
     yield "`inferlet`, as a plain `def main(input)` and a script without main import it: nothing is awaited. With"
-    yield "`async def main(input)` a program gets the [asynchronous API](sdk.md).\n"
+    yield "`async def main(input)` a program gets the [asynchronous API](sdk.md). `from inferlet.sync import ...`"
+    yield "is the same program, and tells editors and type checkers which of the two it uses.\n"
     yield f"The same in both, and described there: {_listed(name for name in found if name not in own)}.\n"
-    yield f"Names only the asynchronous API has: {_listed(name for name in sdk.__all__ if name not in found)}."
+    yield f"Names only the asynchronous API has: {_listed(name for name in inferlet.__all__ if name not in found)}."
     yield f"\n{_BLOCKING_PROGRAM}"
     yield "The samplers have other keywords and defaults here:\n"
     yield "| asynchronous | blocking |\n|---|---|"
@@ -108,9 +111,9 @@ def blocking_lines() -> Iterator[str]:
 
 
 def _task_link(name: str) -> str:
-    """A name with a link to the heading that describes it. Raises AttributeError if `sdk` has no such name."""
+    """A name with a link to the heading that describes it. Raises AttributeError if `inferlet` has no such name."""
     first, _, rest = name.partition(".")
-    owner = getattr(sdk, first)
+    owner = getattr(inferlet, first)
     if rest:
         getattr(owner, rest)
     heading = first if inspect.isclass(owner) else name if rest else f"inferlet.{name}"
@@ -121,7 +124,7 @@ def _draws() -> Iterator[str]:
     """Each way to draw a token, as the asynchronous and as the blocking API have it."""
     for name in ("greedy", "multinomial", "top_k", "top_p", "min_p", "top_k_top_p"):
         known_as = "argmax" if name == "greedy" else name
-        both = (getattr(sdk.Sampler, known_as), getattr(sync.Sampler, name))
+        both = (getattr(inferlet.Sampler, known_as), getattr(sync.Sampler, name))
         yield "| " + " | ".join(f"`{_call(function)}`" for function in both) + " |"
 
 

@@ -65,4 +65,4 @@ async def log_probability(adapter, seed, prompt, opening):
         forward = context.forward().input(prompt + opening).adapter(adapter).zo_seed(seed)
         probes = [forward.probe(place, Logprob(token)) for place, token in enumerate(opening, len(prompt) - 1)]
         output = await forward.execute()
-    return sum(output.logprobs(probe)[0] for probe in probes)
+    return sum(value for probe in probes for value in output.logprobs(probe) or ())

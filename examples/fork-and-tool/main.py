@@ -6,6 +6,7 @@ One fork streams an answer, the other calls a tool and reads what it gave. The t
 """
 
 import weather
+
 from inferlet import Context, Model, Sampler, chat, runtime, session, tools
 
 

@@ -10,8 +10,9 @@ import asyncio
 from dataclasses import asdict, dataclass
 from typing import Annotated
 
-from inferlet import Context, Model, Sampler, runtime, session
 from msgspec import Meta
+
+from inferlet import Context, Model, Sampler, runtime, session
 
 
 @dataclass

@@ -18,7 +18,7 @@ async def main(input):
         forward = context.user(input["question"]).forward().input([*cue, *answer])
         probes = [forward.probe(place, Logits()) for place, _ in enumerate(answer, len(cue) - 1)]
         output = await forward.execute()
-    rows = [softmax(array("f", output.logits(probe))) for probe in probes]
+    rows = [softmax(array("f", output.logits(probe) or b"")) for probe in probes]
     for token, row in zip(answer, rows, strict=True):
         session.send(line(model.tokenizer(), token, row, input["top"]))
     return math.fsum(math.log(row[token]) for token, row in zip(answer, rows, strict=True))

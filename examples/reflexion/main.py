@@ -13,6 +13,7 @@ from inferlet import Context, Model, Sampler, runtime, session
 async def main(input):
     model = Model.load(runtime.models()[0])
     question, expected = f"What is {input['first']} + {input['second']}?", input["first"] + input["second"]
+    attempt, correct = 0, False
     with Context(model) as context:
         context.user(question)
         for attempt in range(1, input["attempts"] + 1):

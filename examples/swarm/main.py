@@ -12,16 +12,17 @@ from inferlet import messaging, runtime, session
 
 
 async def main(input):
-    questions = input["questions"]
-    with messaging.subscribe("swarm/progress") as progress:
+    questions, topic = input["questions"], f"swarm-{runtime.process_id()}"
+    with messaging.subscribe(f"{topic}/progress") as progress:
         numbers = range(1, input["workers"] + 1)
-        workers = [runtime.launch("worker.py", {"number": n, "max_tokens": input["max_tokens"]}) for n in numbers]
+        task = {"topic": topic, "max_tokens": input["max_tokens"]}
+        workers = [runtime.launch("worker.py", {"number": n, **task}) for n in numbers]
         for question in questions:
-            messaging.push("swarm/questions", question)
+            messaging.push(f"{topic}/questions", question)
         for _ in questions:
-            answer = json.loads(await progress.next())
+            answer = json.loads(await progress.next() or "{}")
             session.send(f"worker {answer['worker']}: {answer['question']} {answer['text'].strip()}\n")
     for _ in workers:
-        messaging.push("swarm/questions", "")
+        messaging.push(f"{topic}/questions", "")
     counts = await asyncio.gather(*(worker.result() for worker in workers))
     return f"{sum(counts)} answers by {len(workers)} workers"

@@ -6,10 +6,11 @@ from inferlet import Context, Model, Sampler, messaging, runtime
 async def main(input):
     model = Model.load(runtime.models()[0])
     count = 0
-    while question := await messaging.pull("swarm/questions"):
+    while question := await messaging.pull(f"{input['topic']}/questions"):
         with Context(model) as context:
             context.user(question)
             text = await context.generate(Sampler.argmax(), max_tokens=input["max_tokens"]).collect_text()
-        messaging.broadcast("swarm/progress", {"worker": input["number"], "question": question, "text": text})
+        answer = {"worker": input["number"], "question": question, "text": text}
+        messaging.broadcast(f"{input['topic']}/progress", answer)
         count += 1
     return count

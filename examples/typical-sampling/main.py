@@ -22,7 +22,8 @@ async def main(input):
         entropy = generator.probe_each_step(-1, Entropy())
         async for step in generator:
             output = await step.clear_sampler().execute()
-            typical = most_typical(*output.distribution(distribution), output.entropy(entropy), input["mass"])
+            likely = output.distribution(distribution) or ([], [])
+            typical = most_typical(*likely, output.entropy(entropy), input["mass"])
             tokens += generator.accept(chance.choices(*zip(*typical, strict=True)))
             considered.append(len(typical))
     session.send(f"{model.tokenizer().decode(tokens)}\n")

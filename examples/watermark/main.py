@@ -34,7 +34,7 @@ async def story(model, thing, strength, input):
         probe = generator.probe_each_step(-1, Logits())
         async for step in generator:
             output = await step.clear_sampler().execute()
-            logits = array("f", output.logits(probe))
+            logits = array("f", output.logits(probe) or b"")
             secret = secret_half(tokens[-1] if tokens else 0, input["key"], len(logits))
             tokens += generator.accept([draw(logits, secret, strength, chance)])
     return tokens

@@ -30,4 +30,4 @@ async def perplexity(model, prompt, answer, window):
         forward.attention_mask(brle.spans((max(end - window, 0), end)) for end in range(1, len(tokens) + 1))
         probes = [forward.probe(place, Logprob(token)) for place, token in enumerate(answer, len(prompt) - 1)]
         output = await forward.execute()
-    return math.exp(-sum(output.logprobs(probe)[0] for probe in probes) / len(answer))
+    return math.exp(-sum(value for probe in probes for value in output.logprobs(probe) or ()) / len(answer))

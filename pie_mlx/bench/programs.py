@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 
-from pie_mlx.sdk import Context, Logits, Model, Sampler, runtime
+from inferlet import Context, Logits, Model, Sampler, runtime
 
 Tokens = Sequence[int]
 

@@ -10,10 +10,11 @@ class RuntimeInfo(Record, frozen=True):
     instance_id: str
     username: str
     models: list[str]
+    process_id: str = ""
 
 
 class DescribeRuntime(Call[RuntimeInfo], frozen=True):
-    """Version, instance, user and model names."""
+    """Version, instance, user, model names and process."""
 
 
 class ReasoningFormat(Record, frozen=True):

@@ -19,7 +19,15 @@ from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import EngineStoppedError, InvalidArgumentError
 from pie_mlx.events import Event, PageUsage, ProcessEvent, ProcessLaunched
-from pie_mlx.runtime.children import ChildRequest, LaunchedProcess, LaunchLimits, ProcessTree, ResolveName, StartChild
+from pie_mlx.runtime.children import (
+    ChildRequest,
+    FailureReport,
+    LaunchedProcess,
+    LaunchLimits,
+    ProcessTree,
+    ResolveName,
+    StartChild,
+)
 from pie_mlx.runtime.children.launch_tree import LaunchTree
 from pie_mlx.runtime.children.program_lookup import paths_only
 from pie_mlx.runtime.event_relay import EventRelay
@@ -175,7 +183,11 @@ class Engine:
         """
         entry = program if isinstance(program, Entry) else await asyncio.to_thread(_entry, program)
         value = fitting_input(entry.parameters, plain_input(input), entry.identity)
-        callbacks = LaunchCallbacks(on_message, on_file, on_event, self._events.deliver if self._events else None)
+        tell = self._ports.process_tree.tell_launcher
+        report = FailureReport(entry.identity, partial(tell, parent)) if parent else None
+        callbacks = LaunchCallbacks(
+            on_message, on_file, on_event, self._events.deliver if self._events else None, report
+        )
         event_queue = ProcessEventQueue(asyncio.get_running_loop(), callbacks)
         session = LocalSession(event_queue)
         process_id = process_id or str(uuid.uuid4())

@@ -53,8 +53,9 @@ class ProgramPorts:
     def _ports(self, process_id: str, member: LaunchedProcess, http: HttpPort | None) -> Ports:
         loop = asyncio.get_running_loop()
         relays = partial(self.process_tree.relays, process_id)
+        member.channel = Channel(self.hub, member.username, process_id)
         return Ports(
-            messaging=Channel(self.hub, member.username, process_id),
+            messaging=member.channel,
             children=ProcessChildren(self.process_tree, loop, process_id),
             mcp=McpAccess(process_id, self.mcp, relays, loop, self._mcp_timeout_seconds, self._emit),
             http=http,

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
+from inferlet import __all__ as public
 from pie_mlx.runtime.daemon.builtin_programs import BUILTIN
-from pie_mlx.sdk import __all__ as public
 
 MODULES = sorted(BUILTIN.rglob("*.py"))
 

@@ -15,9 +15,9 @@ from weakref import WeakKeyDictionary
 
 import pytest
 
+from inferlet import Context, brle, chat
 from pie_mlx.engine.model.loading import load
 from pie_mlx.runtime.engine import Engine
-from pie_mlx.sdk import Context, brle, chat
 from pie_mlx.server import Server, ServerSettings
 
 MODEL = "scripted"

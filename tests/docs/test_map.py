@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from inferlet import Context
 from pie_mlx import Engine
 from pie_mlx.backends import current_backend
 from pie_mlx.backends.cpu import CpuBackend
 from pie_mlx.engine.paging.spill import SpillCosts
 from pie_mlx.events import ContextRestored, ContextSuspended
-from pie_mlx.sdk import Context
 from tests.docs.pages import ROOT
 from tests.engine.running import Running, finished, in_context, running
 from tests.server.http.openai.conftest import TinyServer

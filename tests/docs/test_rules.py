@@ -9,7 +9,9 @@ from tests.docs.prose import prose_of
 
 RULES = ROOT / "docs" / "reference" / "semantics.md"
 KNOWN = {anchor.upper() for anchor in anchors(RULES)}
-SOURCES = sorted(file for folder in ("pie_mlx", "tests", "benchmarks") for file in (ROOT / folder).rglob("*.py"))
+SOURCES = sorted(
+    file for folder in ("inferlet", "pie_mlx", "tests", "benchmarks") for file in (ROOT / folder).rglob("*.py")
+)
 PUBLIC = ("sdk.md", "blocking.md", "cli.md", "config.md", "architectures.md", "limits.md")
 
 _CODE = re.compile(r"\b[A-Z]\d{1,2}\b")

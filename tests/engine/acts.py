@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from pie_mlx.sdk import Context, Entropy, Generator, Sampler
+from inferlet import Context, Entropy, Generator, Sampler
 from tests.engine.running import Running
 
 GREEDY = Sampler.argmax()

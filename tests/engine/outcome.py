@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from pie_mlx.sdk import Context, Generator
+from inferlet import Context, Generator
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, TypeVar
 
+from inferlet import Context, Model, Sampler
+from inferlet._calls.host import use_host
 from pie_mlx.calls import DescribeRuntime
 from pie_mlx.engine.engine import EngineCore
 from pie_mlx.engine.hosting.process import ProcessHost
@@ -20,8 +22,6 @@ from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import SessionClosedError
 from pie_mlx.events import Event
-from pie_mlx.sdk import Context, Model, Sampler
-from pie_mlx.sdk._calls.host import use_host
 from tests.instances import instances
 
 T = TypeVar("T")

@@ -1,8 +1,8 @@
 import asyncio
 
+from inferlet import Context, Model, Sampler, runtime, session
 from pie_mlx import Engine
 from pie_mlx.events import BidDeclared, ContextSuspended, ProcessReturned
-from pie_mlx.sdk import Context, Model, Sampler, runtime, session
 from tests.examples.stage import EXAMPLES
 
 JOBS = {"jobs": ["Hello!", "Tell me a story about a dog.", "Who are you?"], "max_tokens": 16}

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inferlet import Context, Model, runtime
+from inferlet._calls.host import current_host
 from pie_mlx import Engine, calls
 from pie_mlx.errors import PieError
 from pie_mlx.runtime.worker.frames.messages import AnyCall, CallFrame, pack_answer
-from pie_mlx.sdk import Context, Model, runtime
-from pie_mlx.sdk._calls.host import current_host
 from tests.fuzz.targets import worker_frame
 from tests.fuzz.values import almost, texts
 

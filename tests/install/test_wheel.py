@@ -33,7 +33,8 @@ def required(wheel: Path, environment: dict[str, str]) -> dict[str, Requirement]
 def test_every_file_of_the_package_is_in_it_and_nothing_else(wheel: Path) -> None:
     here = {
         str(path.relative_to(ROOT))
-        for path in (ROOT / "pie_mlx").rglob("*")
+        for package in ("inferlet", "pie_mlx")
+        for path in (ROOT / package).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
     with zipfile.ZipFile(wheel) as archive:

@@ -8,8 +8,8 @@ import jsonschema
 import openai
 import pytest
 
+from inferlet import Context, Model, Sampler, runtime
 from pie_mlx import Engine
-from pie_mlx.sdk import Context, Model, Sampler, runtime
 from tests.real_models.conftest import RealModels
 from tests.serving import Serving
 

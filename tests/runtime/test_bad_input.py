@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 import pie_mlx.engine.model
+from inferlet import Context, Model, Sampler, runtime
 from pie_mlx import Engine
 from pie_mlx.errors import (
     ContextReleasedError,
@@ -16,7 +17,6 @@ from pie_mlx.errors import (
     OutOfPagesError,
     TemplateError,
 )
-from pie_mlx.sdk import Context, Model, Sampler, runtime
 
 PAGES = 8
 PIE_TINY = "embedded/pie-tiny"

@@ -4,6 +4,7 @@ import threading
 import pytest
 
 import pie_mlx
+from inferlet import Context, Model, Sampler, runtime, session
 from pie_mlx import Engine
 from pie_mlx.errors import (
     EngineStoppedError,
@@ -14,7 +15,6 @@ from pie_mlx.errors import (
     TokenBudgetError,
 )
 from pie_mlx.events import EngineStarted, ProcessLaunched, ProcessMessage, ProcessReturned, TickCompleted
-from pie_mlx.sdk import Context, Model, Sampler, runtime, session
 
 
 def model():

@@ -18,7 +18,7 @@ PRETENDED = "import tests.darwin; tests.darwin.pretend()\n"
 """Children of this process pretend as well: `isolated_python` starts them with the same words."""
 CHILDREN_TOO = """
 from pie_mlx.runtime.sandbox import interpreter
-interpreter._SAME_PACKAGE = "import sys; sys.path.insert(0, sys.argv[1]); " + PRETENDED + interpreter._SAME_PACKAGE
+interpreter._SAME_PACKAGES = "import sys; sys.path.insert(0, sys.argv[1]); " + PRETENDED + interpreter._SAME_PACKAGES
 """
 
 

@@ -16,9 +16,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from inferlet import Context, Model, Sampler, runtime
+from inferlet.tools import native_grammar
 from pie_mlx.runtime.engine import run
-from pie_mlx.sdk import Context, Model, Sampler, runtime
-from pie_mlx.sdk.tools import native_grammar
 from tools.tiny.chat import TURN_END, prompt, render
 from tools.tiny.scoring import Judgement, judge
 from tools.tiny.text import FAMILIES, Sample, Split, tool_use

@@ -10,8 +10,9 @@ from operator import add
 
 import msgspec
 from decoding import Alternatives, Decoded, EntryBuffer, logprob_entry
-from inferlet import Context, Distribution, GrammarConstraint, Sampler, chat
 from wire import END_OF_STREAM, Refusal, forward
+
+from inferlet import Context, Distribution, GrammarConstraint, Sampler, chat
 
 OPENING_TOKENS = 16
 """Tokens of the longest beginning of a tool call."""

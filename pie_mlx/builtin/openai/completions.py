@@ -13,9 +13,10 @@ from functools import partial
 from choices import Choice, Costs, Piece, Progress, replies, sampling_of
 from decoding import Decoded, StopTexts, Vocabulary, logprob_entry
 from fields import ChatRequest, CompletionRequest
-from inferlet import Context, Distribution, Logprobs, runtime
 from prompts import Rules, begin_replies, checked_length, encoded, load_model, prompts_of
 from wire import CHAT, SHORT_BYTES, EventForm, Refusal, error_body, identifier, read_body, refusal_of, send
+
+from inferlet import Context, Distribution, Logprobs, runtime
 
 MOST_CHOICES = 1024
 

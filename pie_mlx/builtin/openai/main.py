@@ -12,9 +12,10 @@ import messages
 import ollama
 import responses
 import wire
-from inferlet import runtime
 from prompts import load_model
 from wire import Refusal, refusal_of
+
+from inferlet import runtime
 
 ROUTES = {
     **ollama.ROUTES,

@@ -11,10 +11,11 @@ import msgspec
 from completions import begin_texts
 from decoding import arguments_object
 from fields import OfModel, Penalty, Share, StopText
-from inferlet import runtime
 from msgspec import Meta
 from prompts import begin_replies, load_model
 from wire import EventForm, Refusal, Strict, Terms, read_body, refusal_of, reported, send, without_nulls
+
+from inferlet import runtime
 
 NoImages = Annotated[list[Any], Meta(max_length=0)]
 

@@ -10,8 +10,9 @@ import msgspec
 from choices import Choice, Costs, replies, sampling_of
 from decoding import Alternatives, ReplyDecoder, StopTexts, Vocabulary
 from fields import AnyObject, Assistant, Developer, NamedChoice, PlainText, SchemaFormat, System, Tool, User
-from inferlet import Context, GrammarConstraint, JsonSchema, Model, runtime, tools
 from wire import SHORT_BYTES, Refusal
+
+from inferlet import Context, GrammarConstraint, JsonSchema, Model, runtime, tools
 
 
 @dataclass(frozen=True)

@@ -208,6 +208,6 @@ def _cells(row: dict[str, Any]) -> list[str]:
         str(row["own_pages"]),
         f"{row['balance']:.1f}",
         f"{row['cached_tokens']}/{row['prompt_tokens']}" if row["prompt_tokens"] else "",
-        row["reason"],
+        without_controls(row["reason"].partition("\n")[0]),
         without_controls(row["miss"]),
     ]

@@ -1,9 +1,11 @@
 """Report how a program failed."""
 
+from pathlib import Path
 from typing import Protocol
 
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.terminal.errors import FAILED, report
+from pie_mlx.errors import PieError
 from pie_mlx.events import told_message
 
 
@@ -20,10 +22,13 @@ class Failure(Protocol):
     def hint(self) -> str: ...
 
 
-def report_failed(what: str, failure: Failure, common: Common) -> int:
-    """Print the reason, unless it was printed as a JSON event, and return the exit code."""
+def report_failed(what: str, failure: Failure, common: Common, path: Path | None = None) -> int:
+    """Print the reason, unless it was printed as a JSON event, and return the exit code. `path` is the source of the
+    program, where a mistake of its use of the SDK may be found."""
     if not common.json:
         hint = failure.hint or HINTS.get(failure.error_type, "")
+        if path is not None and failure.error_type in _MISUSE:
+            hint = _finding(path) or hint
         report(f"{what}: {reason(failure)}", hint, failure.error_type, common)
     return FAILED
 
@@ -46,6 +51,25 @@ HINTS = {
     "ConnectionError": _NETWORK,
 }
 """Hints for errors of other libraries, by class: their most likely cause."""
+
+
+_MISUSE = frozenset({"AttributeError", "NameError", "TypeError"})
+"""What Python raises for most mistakes in using the SDK, in its own words."""
+
+
+def _finding(path: Path) -> str:
+    """What 'pie check' finds first in a program; "" for nothing."""
+    if path.suffix == ".pie":
+        return ""
+    from pie_mlx.runtime.program.program import find_program
+    from pie_mlx.runtime.program.source_reading import findings_of
+
+    try:
+        program = find_program(path)
+        found = findings_of(program.manifest, program.main_file, program.directory)
+    except PieError:
+        return ""
+    return f"'pie check' says: {found[0]}" if found else ""
 
 
 def reason(failure: Failure) -> str:

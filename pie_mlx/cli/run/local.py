@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from pie_mlx.cli.engine.model_settings import requested_settings
 from pie_mlx.cli.options import Common
@@ -108,7 +109,12 @@ class LocalRun:
             return 0
         if isinstance(outcome.error, OSError) and outcome.error.errno in (errno.EPIPE, errno.ENOSPC):
             raise outcome.error  # our own output failed: a program writes in its own process
-        return report_failed(f"program '{self.program.identity}'", outcome, self.common)
+        return report_failed(f"program '{self.program.identity}'", outcome, self.common, _source(self.request))
+
+
+def _source(request: RunRequest) -> Path | None:
+    """The program as its author has it; None for an installed one."""
+    return None if request.installed else request.path
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,8 @@ class RemoteRun:
     def _report(self, manifest: Manifest, ended: ProcessReturned | ProcessFailed) -> int:
         if isinstance(ended, ProcessReturned):
             return 0
-        return report_failed(f"program '{manifest.identity}'", ended, self.common)
+        source = None if self.source is None else self.request.path
+        return report_failed(f"program '{manifest.identity}'", ended, self.common, source)
 
 
 async def show_events(

@@ -51,6 +51,7 @@ async def describe_runtime(
         instance_id=services.instance_id,
         username=process.username,
         models=[services.model_info.name],
+        process_id=process.id,
     )
 
 

@@ -143,7 +143,7 @@ def public_names(of: Kind) -> list[str]:
 
 def is_of_sdk(cls: type) -> bool:
     """Whether a class belongs to the SDK."""
-    return cls.__module__.startswith(("pie_mlx.sdk", "pie_mlx.calls"))
+    return cls.__module__.startswith(("inferlet.", "pie_mlx.calls"))
 
 
 def _has_module(package: ModuleType, name: str) -> bool:

@@ -6,6 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from inferlet import Generator
 from pie_mlx.runtime.check.scopes import Scope, scopes
 from pie_mlx.runtime.check.sdk_types import (
     Class,
@@ -70,6 +71,8 @@ def _awaiting_findings(node: ast.AST, scope: Scope) -> Iterator[_Finding]:
             yield from _walked_plainly(over, scope)
         case ast.AsyncFor(iter=over) | ast.comprehension(iter=over):
             yield from _walked_asynchronously(over, scope)
+            if isinstance(node, ast.AsyncFor):
+                yield from _unexecuted(node, scope)
         case ast.Await(value=value):
             yield from _awaited(value, scope)
         case _:
@@ -141,6 +144,20 @@ def _walked_asynchronously(over: ast.expr, scope: Scope) -> Iterator[_Finding]:
         what = "which is no sequence" if not hasattr(kind.cls, "__iter__") else "where nothing is waited for"
         advice = "write 'for'" if hasattr(kind.cls, "__iter__") else "walk what its generate() gives"
         yield _Finding(over.lineno, f"'async for' over a {name}, {what}: {advice}")
+
+
+def _unexecuted(loop: ast.AsyncFor, scope: Scope) -> Iterator[_Finding]:
+    """A loop over steps that uses no step, and neither ends nor goes on in another way."""
+    kind, step = scope.kind(loop.iter), loop.target
+    if not (isinstance(kind, Instance) and kind.cls is Generator and isinstance(step, ast.Name)):
+        return
+    inside = [node for line in loop.body for node in ast.walk(line)]
+    uses = any(isinstance(node, ast.Name) and node.id == step.id for node in inside)
+    ends = any(isinstance(node, ast.Break | ast.Return | ast.Raise) for node in inside)
+    accepts = any(isinstance(node, ast.Attribute) and node.attr == "accept" for node in inside)
+    if not (uses or ends or accepts):
+        advice = f"write 'output = await {step.id}.execute()' in the loop"
+        yield _Finding(loop.lineno, f"no step of this loop is executed, so the text does not grow: {advice}")
 
 
 def _awaited(value: ast.expr, scope: Scope) -> Iterator[_Finding]:

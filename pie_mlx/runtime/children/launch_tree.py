@@ -71,6 +71,14 @@ class LaunchTree:
         node = self._nodes.get(process)
         return node is not None and node.parent == parent and node.awaited
 
+    def is_running(self, process: str) -> bool:
+        """Whether the tree has the process, and it has not ended."""
+        return process in self._nodes and self._nodes[process].running
+
+    def parent(self, process: str) -> str | None:
+        """The process that launched this one; None for a root or an unknown one."""
+        return self._nodes[process].parent if process in self._nodes else None
+
     def ancestors(self, process: str) -> list[str]:
         """The process itself, its parent, and so on."""
         found: list[str] = []

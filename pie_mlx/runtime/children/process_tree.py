@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from pie_mlx.calls import ChildOutcome
-from pie_mlx.errors import EngineStoppedError, LaunchError, PieError, ProcessCancelledError, ProcessError
+from pie_mlx.errors import EngineStoppedError, LaunchError, PieError, ProcessCancelledError, ProcessError, child_failure
 from pie_mlx.runtime.children.launch_tree import LaunchTree
 from pie_mlx.runtime.children.program_lookup import ResolveName, child_program
 from pie_mlx.runtime.execution.loops import on_loop
 from pie_mlx.runtime.execution.outcome import Failed, Outcome
 from pie_mlx.runtime.execution.process import Process
 from pie_mlx.runtime.mcp.access import McpRelay
+from pie_mlx.runtime.messaging import Channel
 from pie_mlx.runtime.program.inputs import beside_the_loop, parse_input
 from pie_mlx.runtime.program.parameters import Input
 from pie_mlx.runtime.program.program import Program
@@ -38,7 +39,7 @@ StartChild = Callable[[ChildRequest], Awaitable[Process]]
 class LaunchedProcess:
     """A process of the tree. `program` is None for a function, `process` None until it has started.
 
-    If `doomed`, it is cancelled as soon as it has started.
+    If `doomed`, it is cancelled as soon as it has started. `channel` is its access to topics.
     """
 
     username: str
@@ -46,6 +47,7 @@ class LaunchedProcess:
     relay: McpRelay | None
     process: Process | None = None
     doomed: bool = False
+    channel: Channel | None = None
 
 
 def child_outcome(outcome: Outcome) -> ChildOutcome:
@@ -72,6 +74,8 @@ class ProcessTree:
     _attending: set["asyncio.Task[None]"] = field(default_factory=set["asyncio.Task[None]"])
     _parsing: asyncio.Lock = field(default_factory=asyncio.Lock)
     _launching: set["asyncio.Task[str]"] = field(default_factory=set["asyncio.Task[str]"])
+    _asked: set[str] = field(default_factory=set[str])
+    """Children whose results their parents await."""
 
     def enter(self, process_id: str, member: LaunchedProcess, parent: str | None) -> None:
         """Register a starting process. Raises LaunchError if its parent has ended or a limit is reached."""
@@ -121,7 +125,13 @@ class ProcessTree:
 
     async def outcome(self, parent: str, child: str) -> ChildOutcome:
         """Wait for the end of a child. Raises ProcessError if it is not a child of `parent`."""
-        return child_outcome(await self._child(parent, child).outcome())
+        process = self._child(parent, child)
+        self._set_failure(child, parent, None)
+        self._asked.add(child)
+        try:
+            return child_outcome(await process.outcome())
+        finally:
+            self._asked.discard(child)
 
     def cancel(self, parent: str, child: str) -> None:
         """Ask a child to end. Raises ProcessError if it is not a child of `parent`."""
@@ -130,6 +140,7 @@ class ProcessTree:
     def forget(self, parent: str, child: str) -> None:
         """`parent` asks no more about `child`. Unknown children are ignored."""
         if self.tree.is_child(child, parent):
+            self._set_failure(child, parent, None)
             self._drop(self.tree.forget(child))
 
     def relays(self, process_id: str) -> list[McpRelay]:
@@ -163,9 +174,30 @@ class ProcessTree:
         """Once a process fails or is cancelled, cancel its descendants; if it returns, they continue."""
         outcome = await process.outcome()
         if isinstance(outcome, Failed):
+            self._report_failure(process.id, child_outcome(outcome))
             for descendant in self.tree.descendants(process.id):
                 self._cancel(descendant)
         self._drop(self.tree.end(process.id))
+
+    def tell_launcher(self, parent: str, text: str) -> None:
+        """Write a text to the standard error of the nearest ancestor that runs, `parent` or above it."""
+        for ancestor in self.tree.ancestors(parent):
+            process = self._members[ancestor].process
+            if self.tree.is_running(ancestor) and process is not None:
+                process.write_error(text)
+                return
+
+    def _report_failure(self, child: str, outcome: ChildOutcome) -> None:
+        """Let the parent's waits for messages raise, unless it asks for the result of the child or has let go of it."""
+        parent = self.tree.parent(child)
+        if parent is not None and outcome.state == "failed" and child not in self._asked:
+            self._set_failure(child, parent, outcome)
+
+    def _set_failure(self, child: str, parent: str, outcome: ChildOutcome | None) -> None:
+        channel = self._members[parent].channel if parent in self._members else None
+        if channel is not None and self.tree.is_child(child, parent):
+            error = outcome and child_failure(child, outcome.error_type, outcome.code, outcome.message)
+            channel.set_failure(child, error)
 
     def _cancel(self, process_id: str) -> None:
         member = self._members[process_id]

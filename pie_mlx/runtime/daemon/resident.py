@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar, cast
 
+from inferlet._calls.host import use_host
 from pie_mlx.calls import BeginHttpAnswer, Call, Host, ReadHttpRequest, WriteHttpBody
 from pie_mlx.engine.hosting.ports import HttpPort
 from pie_mlx.errors import ProcessCancelledError
@@ -19,7 +20,6 @@ from pie_mlx.runtime.execution.program_traceback import print_traceback
 from pie_mlx.runtime.program.manifest import HANDLER
 from pie_mlx.runtime.program.modules import ModuleSpace
 from pie_mlx.runtime.program.program import Program
-from pie_mlx.sdk._calls.host import use_host
 
 Body = Callable[[], object]
 Report = Callable[[Outcome], None]

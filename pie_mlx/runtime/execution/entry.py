@@ -4,10 +4,11 @@ import importlib.metadata
 import inspect
 from collections.abc import Awaitable, Callable, Container, Iterator
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Never, cast
 
 from packaging.requirements import Requirement as PackageRequirement
 
+from inferlet.sync._input import program_input
 from pie_mlx import __version__
 from pie_mlx.calls import Host
 from pie_mlx.errors import LaunchError
@@ -15,12 +16,12 @@ from pie_mlx.runtime.execution.executor import Executor
 from pie_mlx.runtime.execution.http_answer import answer_request
 from pie_mlx.runtime.execution.outcome import Outcome
 from pie_mlx.runtime.program.entry_kind import EntryKind
+from pie_mlx.runtime.program.findings import nearest
 from pie_mlx.runtime.program.manifest import HANDLER, Manifest
 from pie_mlx.runtime.program.modules import ModuleSpace
 from pie_mlx.runtime.program.parameters import Input, Parameters
 from pie_mlx.runtime.program.program import Program, program_entry_kind
 from pie_mlx.runtime.program.semver import Version
-from pie_mlx.sdk.sync._input import program_input
 
 _PACKAGE_LIMIT = 512
 """Characters."""
@@ -98,7 +99,7 @@ class ProgramBody:
 
     def __call__(self, input: Input) -> object:
         """Returns a coroutine for an asynchronous program; runs a blocking one to its end."""
-        entry_kind = program_entry_kind(self.program)
+        entry_kind, input = program_entry_kind(self.program), _NamedKeys(input)
         return self._asynchronous(input) if entry_kind == "async" else self._blocking(entry_kind, input)
 
     async def _asynchronous(self, input: Input) -> object:
@@ -133,6 +134,14 @@ class ProgramBody:
             raise _unserved(self.program)
         _check_main(main, runtime.entry, runtime.call, str(self.program.main_file), space.entry_kind)
         return cast("Callable[..., Any]", main)
+
+
+class _NamedKeys(dict[str, Any]):
+    """The input of a program: what it lacks is answered with what it has."""
+
+    def __missing__(self, key: object) -> Never:
+        known = ", ".join(map(str, self)) or "nothing"
+        raise KeyError(f"{key}: input has: {known}{nearest(str(key), self)}")
 
 
 def _unserved(program: Program) -> LaunchError:

@@ -9,10 +9,10 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
+from inferlet._calls.host import current_host
 from pie_mlx.calls import BeginHttpAnswer, Host, HttpRequest, ReadHttpRequest, WriteHttpBody
 from pie_mlx.errors import InvalidTypeError, LaunchError
 from pie_mlx.runtime.program.parameters import Input
-from pie_mlx.sdk._calls.host import current_host
 
 TEXT, BINARY, JSON = "text/plain; charset=utf-8", "application/octet-stream", "application/json"
 _KEYS = frozenset({"status", "headers", "body", "result"})

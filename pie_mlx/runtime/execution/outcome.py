@@ -61,18 +61,9 @@ class Failed:
 Outcome = Returned | Failed
 
 
-_IMPORTED_AS = (
-    ("pie_mlx.sdk.sync", SDK_ALIAS),
-    ("pie_mlx.sdk", SDK_ALIAS),
-    ("pie_mlx.errors", f"{SDK_ALIAS}.errors"),
-)
-
-
 def as_imported(text: str) -> str:
-    """The text with the SDK under the name by which programs import it."""
-    for package, name in _IMPORTED_AS:
-        text = text.replace(package, name)
-    return text
+    """The text with the errors under the name by which programs import them."""
+    return text.replace("pie_mlx.errors", f"{SDK_ALIAS}.errors")
 
 
 def returned(value: object) -> Returned:

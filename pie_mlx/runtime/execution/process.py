@@ -61,6 +61,10 @@ class Process:
         """Queue a file for `session.receive_file`."""
         self._session.files.put(data)
 
+    def write_error(self, text: str) -> None:
+        """Add a text to its standard error, beside what the program writes."""
+        self._event_queue.write("stderr", text)
+
     def waiting_messages(self) -> list[int]:
         """Lengths in characters of the messages the program has not received yet."""
         return [len(text) for text in self._session.messages.waiting()]

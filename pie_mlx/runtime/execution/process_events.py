@@ -15,18 +15,22 @@ from pie_mlx.wire_text import clean_text
 
 @dataclass(frozen=True, slots=True)
 class LaunchCallbacks:
-    """Passes an event of a process to the callbacks of its launch; `on_engine_event` gets those of all processes."""
+    """Passes an event of a process to the callbacks of its launch; `on_engine_event` gets those of all processes,
+    `on_child_event` those of a child, for the process that launched it."""
 
     on_message: Callable[[Any], None] | None = None
     on_file: Callable[[bytes, str], None] | None = None
     on_event: Callable[[ProcessEvent], None] | None = None
     on_engine_event: Callable[[Event], None] | None = None
+    on_child_event: Callable[[ProcessEvent], None] | None = None
 
     def __call__(self, event: ProcessEvent, data: bytes) -> None:
         if self.on_engine_event is not None:
             self.on_engine_event(event)
         if self.on_event is not None:
             self.on_event(event)
+        if self.on_child_event is not None:
+            self.on_child_event(event)
         match event:
             case ProcessMessage(text=text, format=format) if self.on_message is not None:
                 self.on_message(json.loads(text) if format == "json" else text)

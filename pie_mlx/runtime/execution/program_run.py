@@ -9,12 +9,12 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
 from selectors import SelectorKey
 
+from inferlet._calls.host import HostLink, use_host
+from inferlet.sync._blocking import waiting_on
 from pie_mlx.calls import Host
 from pie_mlx.errors import ProcessCancelledError
 from pie_mlx.runtime.execution.outcome import Failed, Outcome, returned
 from pie_mlx.runtime.execution.program_traceback import print_traceback
-from pie_mlx.sdk._calls.host import HostLink, use_host
-from pie_mlx.sdk.sync._blocking import waiting_on
 
 STRETCH_SECONDS = 1e-3
 """How long a program runs through its awaits before it yields the interpreter."""

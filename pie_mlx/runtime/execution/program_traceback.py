@@ -7,13 +7,14 @@ import sys
 from pathlib import Path
 from traceback import FrameSummary, StackSummary, TracebackException
 
+import inferlet
 from pie_mlx.errors import LaunchError, PieError
 from pie_mlx.runtime.execution.outcome import as_imported
 from pie_mlx.syntax import parsing
 
 _RUNTIME = Path(__file__).parents[1]
-_PACKAGE = str(_RUNTIME.parent)
-_MACHINERY = (_PACKAGE, *asyncio.__path__, *concurrent.futures.__path__, *importlib.__path__, "<frozen importlib")
+_LIBRARIES = (inferlet, asyncio, concurrent.futures, importlib)
+_MACHINERY = (str(_RUNTIME.parent), *(path for one in _LIBRARIES for path in one.__path__), "<frozen importlib")
 _BETWEEN = (str(_RUNTIME / "program" / "modules.py"), str(_RUNTIME / "sandbox" / "scratch.py"))
 """Frames between a program's `import` and the imported module, and between its file calls and the system's."""
 

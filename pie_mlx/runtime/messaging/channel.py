@@ -3,8 +3,9 @@
 import itertools
 from dataclasses import dataclass, field
 
-from pie_mlx.errors import InvalidArgumentError
+from pie_mlx.errors import InvalidArgumentError, PieError
 from pie_mlx.runtime.messaging.hub import Hub
+from pie_mlx.runtime.messaging.interruptible_waits import InterruptibleWaits
 from pie_mlx.runtime.messaging.subscription import Subscription
 
 
@@ -17,6 +18,7 @@ class Channel:
     process: str
     _subscriptions: dict[int, Subscription] = field(default_factory=dict[int, Subscription])
     _tickets: dict[tuple[str, int], None] = field(default_factory=dict[tuple[str, int], None])
+    _waits: InterruptibleWaits = field(default_factory=InterruptibleWaits)
     _numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
 
     def broadcast(self, topic: str, text: str) -> None:
@@ -38,8 +40,12 @@ class Channel:
         return None if found is None else found.pop()
 
     async def wait_for_broadcast(self, subscription: int) -> bool:
+        """Raises ChildFailedError, as `set_failure` says."""
         found = self._subscriptions.get(subscription)
-        return False if found is None else await found.wait()
+        if found is None:
+            return False
+        with self._waits.waiting():
+            return await found.wait()
 
     def dropped(self, subscription: int) -> int:
         found = self._subscriptions.get(subscription)
@@ -58,12 +64,13 @@ class Channel:
         return self.hub.pop((self.username, topic), (self.process, ticket))
 
     async def wait_for_message(self, topic: str, ticket: int) -> None:
-        """Raises InvalidArgumentError for a ticket in use."""
+        """Raises InvalidArgumentError for a ticket in use, and ChildFailedError, as `set_failure` says."""
         if (topic, ticket) in self._tickets:
             raise InvalidArgumentError(f"ticket {ticket}: already in use", hint="number tickets consecutively")
         self._tickets[topic, ticket] = None
         try:
-            await self.hub.wait((self.username, topic), (self.process, ticket))
+            with self._waits.waiting():
+                await self.hub.wait((self.username, topic), (self.process, ticket))
         except BaseException:
             self._tickets.pop((topic, ticket), None)
             raise
@@ -71,6 +78,10 @@ class Channel:
     def leave(self, topic: str, ticket: int) -> None:
         if self._tickets.pop((topic, ticket), True) is None:
             self.hub.leave((self.username, topic), (self.process, ticket))
+
+    def set_failure(self, child: str, error: PieError | None) -> None:
+        """Raise `error` in one wait for a message, the present or the next one; None withdraws it. On any thread."""
+        self._waits.set_failure(child, error)
 
     def close(self) -> None:
         for number in list(self._subscriptions):

@@ -1,4 +1,4 @@
-"""Imports as a program sees them: its own modules, those of programs it depends on, and `inferlet` for the SDK.
+"""Imports as a program sees them: its own modules, those of programs it depends on, and its form of `inferlet`.
 
 Several programs share one interpreter, each with its own modules. A program's modules live under a unique package name,
 and the `__import__` in their builtins translates the imports written in them; code outside them is not affected.
@@ -10,7 +10,6 @@ import importlib.util
 import itertools
 import sys
 from collections.abc import Mapping, Sequence
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -18,10 +17,7 @@ from types import CodeType, ModuleType
 from pie_mlx.runtime.program.entry_kind import SDK_ALIAS, EntryKind
 from pie_mlx.runtime.program.program import Program
 
-SDK_PACKAGE = "pie_mlx.sdk"
-BLOCKING_SDK_PACKAGE = "pie_mlx.sdk.sync"
-ALSO_CALLED = {"generation": "generator", "sample": "sampler"}
-"""Modules of the SDK that have another name in Pie."""
+BLOCKING_SDK = f"{SDK_ALIAS}.sync"
 
 _numbers = itertools.count(1)
 
@@ -103,7 +99,7 @@ class ModuleSpace:
         try:
             module = builtins.__import__(sdk_module(self.entry_kind, rest), None, None, names or ("__name__",))
         except ModuleNotFoundError as error:
-            if not (error.name or "").startswith(SDK_PACKAGE):
+            if not (error.name or "").startswith(SDK_ALIAS):
                 raise
             raise ModuleNotFoundError(f"No module named {written!r}", name=written) from None
         missing = next((name for name in names if name != "*" and not hasattr(module, name)), None)
@@ -141,41 +137,14 @@ class _ProgramLoader(SourceFileLoader):
         return self.source_to_code(self.get_data(self.path), self.path)
 
 
-class SdkFinder(Loader, MetaPathFinder):
-    """Finds `inferlet` for imports that programs do not write as such, `importlib.import_module("inferlet.spec")`.
-
-    For a process of one program: what it finds stays in `sys.modules`, where another program would get it, too.
-    """
-
-    def __init__(self, entry_kind: EntryKind) -> None:
-        self._entry_kind: EntryKind = entry_kind
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        """The import system's hook."""
-        del path, target
-        top, _, rest = fullname.partition(".")
-        is_ours = top == SDK_ALIAS and importlib.util.find_spec(sdk_module(self._entry_kind, rest)) is not None
-        return ModuleSpec(fullname, self) if is_ours else None
-
-    def exec_module(self, module: ModuleType) -> None:
-        """Puts the SDK's own module in the place of `module`."""
-        rest = module.__name__.partition(".")[2]
-        sys.modules[module.__name__] = importlib.import_module(sdk_module(self._entry_kind, rest))
-
-
 def sdk_module(entry_kind: EntryKind, rest: str) -> str:
-    """The module that `inferlet` means for an entry kind, or `inferlet.rest`. Both SDKs use the same module where the
-    blocking one has none of its own."""
-    first, dot, more = rest.partition(".")
-    if not first:
-        return SDK_PACKAGE if entry_kind == "async" else BLOCKING_SDK_PACKAGE
-    if first == "errors":
-        return f"pie_mlx.{rest}"
-    rest = ALSO_CALLED.get(first, first) + dot + more
-    is_own = importlib.util.find_spec(f"{BLOCKING_SDK_PACKAGE}.{rest.partition('.')[0]}") is not None
-    return f"{BLOCKING_SDK_PACKAGE if entry_kind != 'async' and is_own else SDK_PACKAGE}.{rest}"
+    """The module that `inferlet` means for an entry kind, or `inferlet.rest`. A blocking program gets the asynchronous
+    one where the blocking SDK has none of its own."""
+    if not rest:
+        return SDK_ALIAS if entry_kind == "async" else BLOCKING_SDK
+    first = rest.partition(".")[0]
+    has_form = entry_kind != "async" and first != "sync" and importlib.util.find_spec(f"{BLOCKING_SDK}.{first}")
+    return f"{BLOCKING_SDK if has_form else SDK_ALIAS}.{rest}"
 
 
 def _source(folder: Path, name: str) -> Path | None:

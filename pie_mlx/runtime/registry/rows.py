@@ -6,7 +6,7 @@ import msgspec
 
 from pie_mlx.calls import Reuse
 from pie_mlx.engine.inspection import ProcessStatus
-from pie_mlx.events import ProcessFailed, ProcessReturned
+from pie_mlx.events import ProcessFailed, ProcessReturned, told_message
 from pie_mlx.runtime.registry.record import ProcessRecord
 
 INPUT_CHARACTERS = 1024
@@ -61,7 +61,7 @@ def row_of(record: ProcessRecord, status: ProcessStatus | None) -> ProcessRow:
         input=record.input_text[:INPUT_CHARACTERS],
         elapsed_secs=int(end_seconds - record.started_seconds),
         state=status.state if status and record.state == "running" else record.state,
-        reason="waits for its client to read" if held else status.reason if status else record.reason,
+        reason="waits for its client to read" if held else status.reason if status else _reason(record),
         attached=record.attached is not None,
         kind=record.kind,
         parent=record.parent,
@@ -75,6 +75,15 @@ def row_of(record: ProcessRecord, status: ProcessStatus | None) -> ProcessRow:
         cached_tokens=cached,
         miss=str(reuse.miss or ""),
     )
+
+
+def _reason(record: ProcessRecord) -> str:
+    """Why it is queued, or has failed."""
+    match record.terminal:
+        case ProcessFailed(message=message, error_type=error_type) if record.state == "failed":
+            return f"{error_type}: {told_message(error_type, message)}"
+        case _:
+            return record.reason
 
 
 def result_of(record: ProcessRecord) -> ProcessResult:

@@ -12,25 +12,26 @@ _SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/opt/l
 _HOMEBREW = "/opt/homebrew"
 _SYSTEM_FILES = ("/etc/localtime", "/etc/ld.so.cache", "/dev/urandom", "/dev/random", "/dev/zero")
 
-_SAME_PACKAGE = """
+_SAME_PACKAGES = """
 import sys
 from importlib.machinery import PathFinder
-from importlib.util import module_from_spec
 root = sys.argv.pop(1)
 sys.path.append(root)
-spec = PathFinder.find_spec("pie_mlx", [root])
-sys.modules["pie_mlx"] = package = module_from_spec(spec)
-spec.loader.exec_module(package)
+class SamePackages:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        return PathFinder.find_spec(name, [root]) if name in ("pie_mlx", "inferlet") else None
+sys.meta_path.insert(0, SamePackages)
 """
 
 
 def isolated_python(code: str, *arguments: str) -> list[str]:
-    """The command line that runs `code` with this copy of the package, even if another is installed.
+    """The command line that runs `code` with this copy of the packages, even if another is installed.
 
     -I: the caller's directory and environment variables do not affect imports.
     """
     root = str(Path(pie_mlx.__file__).parents[1])
-    return [sys.executable, "-I", "-c", _SAME_PACKAGE + code, root, *arguments]
+    return [sys.executable, "-I", "-c", _SAME_PACKAGES + code, root, *arguments]
 
 
 @functools.cache
@@ -44,7 +45,7 @@ def interpreter_paths() -> tuple[str, ...]:
         for path in dict.fromkeys(found)
         if path not in ("/", str(package.parent)) or path.endswith("site-packages")
     ]
-    return (*own, *_homebrew(found), str(package), *_SYSTEM, *_SYSTEM_FILES)
+    return (*own, *_homebrew(found), str(package), str(package.parent / "inferlet"), *_SYSTEM, *_SYSTEM_FILES)
 
 
 def _homebrew(prefixes: Iterable[str]) -> tuple[str, ...]:

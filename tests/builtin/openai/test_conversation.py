@@ -5,9 +5,9 @@ import json
 import msgspec
 import pytest
 
+from inferlet import Context, Model, runtime
 from pie_mlx.errors import TemplateError
 from pie_mlx.runtime.engine import Engine
-from pie_mlx.sdk import Context, Model, runtime
 
 USER = {"role": "user", "content": "How is it in Oslo, and in Rome?"}
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from inferlet import Model, runtime
 from pie_mlx.runtime.engine import Engine
-from pie_mlx.sdk import Model, runtime
 
 SCHEMA = '{"name": "weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}'
 CALL = '<tool_call>\n{"name": "weather", "arguments": {"city": "Paris"}}\n</tool_call>'

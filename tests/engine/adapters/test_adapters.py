@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from inferlet import Adapter, Context, Logits, Sampler
 from pie_mlx.backends import current_backend
 from pie_mlx.engine.inspection import adapter_statuses
 from pie_mlx.engine.model.adapters import AdapterContent
 from pie_mlx.errors import AdapterError, AdapterExistsError, AdapterNotFoundError, InvalidArgumentError
 from pie_mlx.events import AdapterChanged, AdapterDestroyed, PassCompleted
-from pie_mlx.sdk import Adapter, Context, Logits, Sampler
 from tests.engine.adapters.folders import random_pairs, write_mlx_lm, write_peft
 from tests.engine.running import Running, running
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from inferlet import Adapter, Context, Sampler, zo
 from pie_mlx import calls
 from pie_mlx.errors import (
     AdapterFormatError,
@@ -16,7 +17,6 @@ from pie_mlx.errors import (
     InvalidTypeError,
     PieError,
 )
-from pie_mlx.sdk import Adapter, Context, Sampler, zo
 from tests.engine.adapters.folders import random_pairs, write_mlx_lm, write_peft
 from tests.engine.adapters.test_adapters import loaded, written
 from tests.engine.running import Running

@@ -6,8 +6,8 @@ import threading
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from inferlet import Context
 from pie_mlx.engine.scheduler.tick_state import TickState
-from pie_mlx.sdk import Context
 from tests.engine.adapters.test_adapters import Folder, close, loaded, logits, versions, written
 from tests.engine.running import Running, running
 

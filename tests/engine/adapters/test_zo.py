@@ -5,7 +5,7 @@ import asyncio
 import numpy as np
 import pytest
 
-from pie_mlx.sdk import Adapter, Context, Logits, zo
+from inferlet import Adapter, Context, Logits, zo
 from tests.engine.adapters.test_adapters import attached, versions
 from tests.engine.running import Running
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from inferlet import Context
+from inferlet._calls.host import use_host
 from pie_mlx.engine.engine import EngineCore
 from pie_mlx.engine.scheduler.restoring import Restorer
 from pie_mlx.engine.scheduler.tick_state import TickState
 from pie_mlx.engine.settings import EngineSettings
-from pie_mlx.sdk import Context
-from pie_mlx.sdk._calls.host import use_host
 from tests.engine.behaviour.test_prefix_cache import computed_tokens
 from tests.engine.running import NoClient, Running, running
 from tests.engine.scheduler.test_patience import occupy_device

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 import pie_mlx
+from inferlet import Context, Sampler
 from pie_mlx.backends import current_backend
 from pie_mlx.backends.cpu import CpuBackend
 from pie_mlx.engine.handlers.forward import continuation
 from pie_mlx.engine.services import Services
-from pie_mlx.sdk import Context, Sampler
 from tests.docs.pages import ROOT
 from tests.engine.running import Running, finished, in_context, running
 

@@ -16,13 +16,13 @@ from typing import Any
 
 import pytest
 
+from inferlet import Adapter, Context
 from pie_mlx.engine.model.loading.sources import EMBEDDED
 from pie_mlx.engine.paging.disk import batch_writer, directory, disk_cache, opening, page_files
 from pie_mlx.engine.paging.disk.identity import WeightDigests
 from pie_mlx.engine.settings import DiskCacheSettings
 from pie_mlx.events import DiskCacheChanged, PagesDropped, PagesLoaded, PagesStored, PassCompleted
 from pie_mlx.metal.page_pool import pool
-from pie_mlx.sdk import Adapter, Context
 from tests.engine.running import Running, engine_alone, finished, in_context, running
 
 Start = Callable[..., AbstractContextManager[Running]]

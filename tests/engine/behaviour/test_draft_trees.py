@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pie_mlx.sdk import Context, Sampler
+from inferlet import Context, Sampler
 from tests.engine.behaviour.test_speculation import GREEDY, generated
 from tests.engine.running import Running, finished, in_context, running
 

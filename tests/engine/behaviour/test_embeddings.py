@@ -9,8 +9,8 @@ import mlx_lm
 import numpy as np
 import pytest
 
+from inferlet import Context, HiddenMean, HiddenState, Logits, Sampler
 from pie_mlx.errors import InvalidArgumentError, InvalidTypeError
-from pie_mlx.sdk import Context, HiddenMean, HiddenState, Logits, Sampler
 from tests.engine.running import Running, running
 from tests.models import write_tiny_model
 

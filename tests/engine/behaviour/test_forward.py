@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from inferlet import Context, Distribution, Entropy, HiddenState, Logits, Logprob, Logprobs, Sampler
 from pie_mlx import calls
 from pie_mlx.engine.model.loading.sources import EMBEDDED
 from pie_mlx.errors import (
@@ -20,7 +21,6 @@ from pie_mlx.errors import (
     TokenBudgetError,
 )
 from pie_mlx.events import TickCompleted
-from pie_mlx.sdk import Context, Distribution, Entropy, HiddenState, Logits, Logprob, Logprobs, Sampler
 from tests.engine.running import Running, running
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
+from inferlet import Context
 from pie_mlx.calls import Forward
 from pie_mlx.engine.scheduler.tick_state import PageRequest
 from pie_mlx.errors import PieError
-from pie_mlx.sdk import Context
 from tests.engine.running import Running, running
 
 

@@ -8,8 +8,8 @@ import pytest
 from mlx_lm.utils import load_model as load_peer
 
 from benchmarks.architectures import reference_greedy
+from inferlet import Context, Sampler, Speculator
 from pie_mlx.events import PassCompleted
-from pie_mlx.sdk import Context, Sampler, Speculator
 from tests.engine.behaviour.test_speculation import Guessing
 from tests.engine.paging.spill.test_spill import displace, free_disk, restored  # noqa: F401
 from tests.engine.running import Running, running

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from inferlet import Context, Sampler, scheduling
 from pie_mlx import calls
 from pie_mlx.engine import inspection
 from pie_mlx.engine.inspection import context_statuses
@@ -33,7 +34,6 @@ from pie_mlx.events import (
     TickCompleted,
     WaitChanged,
 )
-from pie_mlx.sdk import Context, Sampler, scheduling
 from tests.engine.running import Running, finished, running
 
 AnEvent = TypeVar("AnEvent")

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from inferlet import Adapter, Context
 from pie_mlx.calls import Miss, Reuse
 from pie_mlx.engine.inspection import process_statuses
 from pie_mlx.events import PassCompleted
-from pie_mlx.sdk import Adapter, Context
 from tests.engine.running import Running, engine_alone, running, small_prompt
 
 

@@ -5,8 +5,8 @@ import asyncio
 import numpy as np
 import pytest
 
+from inferlet import Context, Logits, Regex, Sampler
 from pie_mlx.errors import InvalidArgumentError
-from pie_mlx.sdk import Context, Logits, Regex, Sampler
 from tests.engine.acts import GREEDY, step_by_step
 from tests.engine.model.test_penalties import reference
 from tests.engine.running import Running

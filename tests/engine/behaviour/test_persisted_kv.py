@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import pytest
 
+from inferlet import Context
 from pie_mlx.engine.settings import DiskCacheSettings
 from pie_mlx.events import ContextRestored, PagesStored, PassCompleted, SnapshotStored
-from pie_mlx.sdk import Context
 from tests.engine.behaviour.test_disk_cache import files, flushed
 from tests.engine.running import Running, engine_alone, finished, in_context, running, small_prompt
 

@@ -5,9 +5,9 @@ from contextlib import ExitStack
 
 import pytest
 
+from inferlet import Context, Logprobs
 from pie_mlx.calls import Sampler
 from pie_mlx.events import PassCompleted, TickCompleted
-from pie_mlx.sdk import Context, Logprobs
 from tests.engine.running import Running
 
 

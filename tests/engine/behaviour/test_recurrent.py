@@ -8,14 +8,14 @@ import mlx.core as mx
 import numpy as np
 import pytest
 
+from inferlet import Context, Logits, Sampler
+from inferlet.forward import Forward
 from pie_mlx.engine.handlers.forward import continuation
 from pie_mlx.engine.model.networks.network import Network
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.errors import BatchFailedError, InvalidArgumentError, OutOfPagesError
 from pie_mlx.events import ContextSuspended, TickCompleted
 from pie_mlx.metal import PageMemory
-from pie_mlx.sdk import Context, Logits, Sampler
-from pie_mlx.sdk.forward import Forward
 from tests.engine.acts import step_by_step
 from tests.engine.running import Running, engine_alone, in_context, running
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from inferlet import Context, Logits
 from pie_mlx.engine.paging.page_bytes import HostContent
 from pie_mlx.engine.paging.spill import Spill, SpillCosts, SpillFile
 from pie_mlx.engine.scheduler.forward_task import ForwardTask
@@ -16,7 +17,6 @@ from pie_mlx.engine.scheduler.restoring import Restorer
 from pie_mlx.engine.services import Services
 from pie_mlx.errors import ContextReleasedError
 from pie_mlx.events import ContextRestored, PassCompleted, SpillChanged, TickCompleted
-from pie_mlx.sdk import Context, Logits
 from tests.engine.running import Running, running
 
 ARCHITECTURES = [

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from inferlet import Context, Logits, Sampler
 from pie_mlx.bench.peer import MlxLm
 from pie_mlx.engine.market import imbalance_credits
-from pie_mlx.sdk import Context, Logits, Sampler
 from tests.engine.behaviour.test_market import POOL_PAGES, PROGRAMS, Step, all_of
 from tests.engine.running import Running, engine_alone, finished, in_context, running, small_prompt
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from inferlet import Context, Logits
 from pie_mlx.calls import DescribeRuntime
 from pie_mlx.engine.handlers.forward import checkpointing
 from pie_mlx.events import PassCompleted
-from pie_mlx.sdk import Context, Logits
 from tests.engine.running import Running, engine_alone, finished
 
 ARCHITECTURES = ["qwen3_next", "falcon_h1", "lfm2", "recurrent_gemma", "rwkv7"]

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from inferlet import Sampler
 from pie_mlx.engine.speculation.drafting import Allowance, WindowCost
 from pie_mlx.events import PassCompleted
-from pie_mlx.sdk import Sampler
 from tests.engine.acts import PENALIZED, WARM
 from tests.engine.behaviour.test_speculation import Guessing, generated
 from tests.engine.running import Running, engine_alone, in_context, small_prompt

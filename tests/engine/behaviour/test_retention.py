@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from inferlet import Context
+from inferlet.sync import Context as BlockingContext
 from pie_mlx.engine.market import imbalance_credits
 from pie_mlx.errors import PieError
 from pie_mlx.events import ContextSuspended
-from pie_mlx.sdk import Context
-from pie_mlx.sdk.sync import Context as BlockingContext
 from tests.engine.running import Running, running
 
 POOL_PAGES = 16

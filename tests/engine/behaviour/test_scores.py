@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pie_mlx.sdk import Context, Logprob, Regex, Sampler
+from inferlet import Context, Logprob, Regex, Sampler
 from tests.engine.running import Running, finished, in_context
 
 SAMPLERS = [Sampler.argmax(), Sampler.multinomial(1.3, seed=5), Sampler.top_p(0.8, 0.95, seed=3)]

@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
+from inferlet import Context, Sampler
 from pie_mlx.calls import ChatState, PendingInput, SaveSnapshot, Turn
 from pie_mlx.engine.kv.snapshot_limits import SnapshotLimits
 from pie_mlx.errors import ContextLengthError, InvalidArgumentError, SnapshotError, SnapshotNotFoundError
-from pie_mlx.sdk import Context, Sampler
 from tests.engine.running import Running
 
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from inferlet import Context, Entropy, Logprobs, Regex, Sampler
+from inferlet.brle import spans
 from pie_mlx.engine.speculation.drafting import Allowance, WindowCost
 from pie_mlx.events import TickCompleted
-from pie_mlx.sdk import Context, Entropy, Logprobs, Regex, Sampler
-from pie_mlx.sdk.brle import spans
 from tests.engine.acts import PENALIZED
 from tests.engine.outcome import Outcome, collected
 from tests.engine.running import Running, finished, in_context

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from inferlet import Context, Sampler, sync
 from pie_mlx.calls import Forward, SampledTokens, Slot, Speculation
 from pie_mlx.errors import InvalidArgumentError, InvalidTypeError, SpeculationError, TokenBudgetError
-from pie_mlx.sdk import Context, Sampler, sync
 from tests.engine.behaviour.test_speculation import GREEDY, PAGE, Guessing, Scripted, generated
 from tests.engine.running import Running, engine_alone, finished, in_context, running
 

@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
+from inferlet import Context
 from pie_mlx.engine.scheduler.restoring import Restorer
 from pie_mlx.engine.scheduler.tick_state import TickState
 from pie_mlx.errors import OutOfPagesError
-from pie_mlx.sdk import Context
 from tests.engine.running import Running, finished, in_context, running
 from tests.engine.scheduler.test_patience import occupy_device
 

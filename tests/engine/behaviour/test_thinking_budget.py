@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from inferlet import Context, Generator, JsonSchema, Sampler, chat, reasoning
 from pie_mlx.engine.text.grammar.thought_limit import LimitedWalk
-from pie_mlx.sdk import Context, Generator, JsonSchema, Sampler, chat, reasoning
 from tests.engine.running import Running
 
 BUDGET = 5

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from inferlet import Context, Sampler, sync
 from pie_mlx.calls import ReleaseContext
 from pie_mlx.errors import (
     ContextLengthError,
@@ -14,7 +15,6 @@ from pie_mlx.errors import (
     PageBoundsError,
     PageCommitError,
 )
-from pie_mlx.sdk import Context, Sampler, sync
 from tests.engine.running import Running, engine_alone
 
 

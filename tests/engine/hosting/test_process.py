@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from inferlet import GrammarConstraint
 from pie_mlx.calls import (
     Call,
     CompileGrammar,
@@ -17,7 +18,6 @@ from pie_mlx.calls import (
 )
 from pie_mlx.engine.hosting.process import HostedProcess, ProcessHost
 from pie_mlx.errors import EngineStoppedError
-from pie_mlx.sdk import GrammarConstraint
 from tests.engine.running import Running, running
 
 

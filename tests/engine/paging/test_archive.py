@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import pie_mlx
+from inferlet import Adapter, Context, Sampler
 from pie_mlx.calls import SaveSnapshot
 from pie_mlx.engine.kv import Transcript
 from pie_mlx.engine.kv.snapshot_limits import SnapshotLimits
@@ -25,7 +26,6 @@ from pie_mlx.errors import (
     SnapshotIncompatibleError,
     SnapshotNotFoundError,
 )
-from pie_mlx.sdk import Adapter, Context, Sampler
 from tests.engine.running import Running, running
 
 EMBEDDED = Path(pie_mlx.__file__).parent / "engine" / "model" / "embedded" / "pie-tiny"

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from inferlet import Context
 from pie_mlx.engine.market import imbalance_credits
 from pie_mlx.engine.policies import POLICIES, policy
 from pie_mlx.engine.policies.simulation import (
@@ -38,7 +39,6 @@ from pie_mlx.events import (
     PassCompleted,
     TickCompleted,
 )
-from pie_mlx.sdk import Context
 from tests.engine.running import Running, running
 
 POOL_PAGES = 12

@@ -8,13 +8,13 @@ from pathlib import Path
 import mlx.core as mx
 import pytest
 
+from inferlet import Context
 from pie_mlx.engine.model.memory import Transients
 from pie_mlx.engine.pressure import MemoryReading
 from pie_mlx.engine.pressure.gauge import CALM_READINGS
 from pie_mlx.engine.pressure.keeper import STEP_READINGS
 from pie_mlx.engine.scheduler import tick_view
 from pie_mlx.events import ContextRestored, ContextSuspended, MemoryChanged, PagesSpilled, TickCompleted, WaitChanged
-from pie_mlx.sdk import Context
 from tests.engine.behaviour.test_market import events_of, hold
 from tests.engine.paging.spill.test_spill import FREE
 from tests.engine.running import Running, running

@@ -9,11 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pie_mlx.engine.model.runner.batch import BatchEntry
-from pie_mlx.engine.model.runner.pipeline import UncommittedStep
-from pie_mlx.engine.model.runner.sampling import Sampling
-from pie_mlx.events import TickCompleted
-from pie_mlx.sdk import (
+from inferlet import (
     Adapter,
     Context,
     HiddenState,
@@ -23,7 +19,11 @@ from pie_mlx.sdk import (
     ProbeHandle,
     Regex,
 )
-from pie_mlx.sdk.forward import Forward
+from inferlet.forward import Forward
+from pie_mlx.engine.model.runner.batch import BatchEntry
+from pie_mlx.engine.model.runner.pipeline import UncommittedStep
+from pie_mlx.engine.model.runner.sampling import Sampling
+from pie_mlx.events import TickCompleted
 from tests.engine.acts import ACTS, FROM_FIVE, GREEDY, WARM, Act, generated, live, lives, step_by_step
 from tests.engine.adapters.folders import random_pairs, write_mlx_lm
 from tests.engine.running import Running, engine_alone, finished, in_context, running

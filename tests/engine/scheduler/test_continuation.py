@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from inferlet import Context, Entropy, Generator, Grammar, GrammarConstraint, Regex, Sampler
 from pie_mlx import calls
 from pie_mlx.engine.scheduler.tick_state import TickState
 from pie_mlx.errors import BatchFailedError, ContextReleasedError, InvalidArgumentError, TokenBudgetError
 from pie_mlx.events import Event, PassCompleted, TickCompleted
-from pie_mlx.sdk import Context, Entropy, Generator, Grammar, GrammarConstraint, Regex, Sampler
 from tests.addresses import addresses
 from tests.engine.outcome import Outcome, outcome
 from tests.engine.running import Running, finished, in_context, running

@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
+from inferlet import Context, Sampler
 from pie_mlx.engine.policies.batching import FiringState
 from pie_mlx.engine.scheduler import scheduler
 from pie_mlx.engine.scheduler.scheduler import Scheduler
 from pie_mlx.engine.scheduler.tick_state import TickState
 from pie_mlx.events import TickCompleted
-from pie_mlx.sdk import Context, Sampler
 from tests.engine.running import Running
 
 

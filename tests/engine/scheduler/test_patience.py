@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from inferlet import Context
 from pie_mlx.engine.model.runner.batch import Batch
 from pie_mlx.engine.scheduler import queue
 from pie_mlx.engine.scheduler.restoring import Restorer
 from pie_mlx.engine.scheduler.tick_state import TickState
 from pie_mlx.errors import ForwardTimeoutError
-from pie_mlx.sdk import Context
 from tests.engine.running import Running, running
 
 pytestmark = pytest.mark.timeout(30)

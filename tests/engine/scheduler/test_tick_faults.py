@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
+from inferlet import Context
 from pie_mlx.calls import AnyResult
 from pie_mlx.engine.model.runner.batch import Batch
 from pie_mlx.engine.scheduler.forward_task import ForwardTask
 from pie_mlx.errors import BatchFailedError, EngineStoppedError
-from pie_mlx.sdk import Context
 from tests.engine.running import Running, engine_alone, finished, in_context, running
 
 

@@ -2,11 +2,11 @@
 
 import asyncio
 
+from inferlet import Context
 from pie_mlx.engine.policies import Limits
 from pie_mlx.engine.scheduler.restoring import Restorer
 from pie_mlx.engine.scheduler.tick_state import TickState
 from pie_mlx.engine.scheduler.tick_view import tick_view
-from pie_mlx.sdk import Context
 from tests.engine.running import running
 from tests.engine.scheduler.test_patience import occupy_device
 

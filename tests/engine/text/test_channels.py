@@ -13,9 +13,7 @@ from typing import Any
 import pytest
 
 import pie_mlx
-from pie_mlx import Engine
-from pie_mlx.errors import GrammarRejectedError, StructuredOutputError
-from pie_mlx.sdk import (
+from inferlet import (
     Context,
     Generator,
     GrammarConstraint,
@@ -28,6 +26,8 @@ from pie_mlx.sdk import (
     reasoning,
     tools,
 )
+from pie_mlx import Engine
+from pie_mlx.errors import GrammarRejectedError, StructuredOutputError
 from tests.engine.running import Running, engine_alone
 
 from . import tool_templates

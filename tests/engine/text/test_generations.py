@@ -3,8 +3,8 @@
 import pytest
 
 from benchmarks.schema_types import SCHEMA_TYPES, generate, is_valid
-from pie_mlx.sdk import Context, JsonSchema, Matcher, Sampler
-from pie_mlx.sdk.grammar import Grammar
+from inferlet import Context, JsonSchema, Matcher, Sampler
+from inferlet.grammar import Grammar
 from tests.engine.running import Running
 
 GENERATIONS = 8

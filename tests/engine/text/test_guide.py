@@ -14,7 +14,7 @@ PROGRAMS = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
 
 @pytest.mark.parametrize("source", PROGRAMS, ids=range(len(PROGRAMS)))
 async def test_a_program_of_the_guide_runs(engine: Running, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pie_mlx.sdk.runtime.models", lambda: [engine.model.name])
+    monkeypatch.setattr("inferlet.runtime.models", lambda: [engine.model.name])
     program: dict[str, Any] = {"__name__": "guide"}
-    exec(source.replace("from inferlet import", "from pie_mlx.sdk import"), program)
+    exec(source.replace("from inferlet import", "from inferlet import"), program)
     assert await program["main"]({}) is not None

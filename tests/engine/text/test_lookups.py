@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from inferlet import chat
 from pie_mlx.calls import (
     Call,
     ChatState,
@@ -23,7 +24,6 @@ from pie_mlx.calls import (
 from pie_mlx.engine.handlers import lookups
 from pie_mlx.engine.text.tokens.tokenizer import LONG
 from pie_mlx.errors import EngineStoppedError, ModelNotFoundError
-from pie_mlx.sdk import chat
 from tests.engine.running import Running, engine_alone, finished
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from inferlet import AnyJson, Context, Ebnf, GrammarConstraint, JsonSchema, Regex, Sampler, chat, sync, tools
 from pie_mlx.calls import ForkMatcher
 from pie_mlx.errors import EmptyMaskError, GrammarError, InvalidArgumentError
-from pie_mlx.sdk import AnyJson, Context, Ebnf, GrammarConstraint, JsonSchema, Regex, Sampler, chat, sync, tools
 from tests.engine.running import Running
 
 WEATHER = {

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import pie_mlx
+from inferlet import Context, Generator, GrammarConstraint, JsonSchema, Matcher, Regex, Sampler, chat, reasoning
 from pie_mlx import Engine
 from pie_mlx.errors import GrammarError, StructuredOutputError
-from pie_mlx.sdk import Context, Generator, GrammarConstraint, JsonSchema, Matcher, Regex, Sampler, chat, reasoning
 from tests.engine.running import Running, engine_alone
 
 ARGMAX = Sampler.argmax()

@@ -11,8 +11,8 @@ import msgspec
 import pydantic
 import pytest
 
+from inferlet import Context, Sampler
 from pie_mlx.errors import StructuredOutputError
-from pie_mlx.sdk import Context, Sampler
 from tests.engine.running import Running
 
 Short = Annotated[str, pydantic.Field(max_length=6)]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks.tiny_models import tiny_config, tiny_model
+from inferlet import Context
 from pie_mlx.backends import using
 from pie_mlx.engine.model.loaded import LoadedModel, ModelCard
 from pie_mlx.engine.model.memory import segments
@@ -16,7 +17,6 @@ from pie_mlx.engine.model.networks.paged_network import PagedNetwork
 from pie_mlx.engine.model.step import Segment, StepInput
 from pie_mlx.metal.launcher import KernelLauncher
 from pie_mlx.metal.page_pool.kernel_pool import KernelPool
-from pie_mlx.sdk import Context
 from tests.backends.played import played_gpu
 from tests.engine.running import running
 from tests.metal.conftest import BUILD_FOLDER

@@ -8,6 +8,7 @@ import mlx.core as mx
 import numpy as np
 import pytest
 
+from inferlet import Context
 from pie_mlx.backends import using
 from pie_mlx.calls import SampledTokens, Sampler
 from pie_mlx.engine.kv import PageCopy
@@ -19,7 +20,6 @@ from pie_mlx.metal import faults
 from pie_mlx.metal.emulator import Builder, Emulator
 from pie_mlx.metal.launcher import KernelLauncher, emulator_launcher
 from pie_mlx.metal.page_pool.kernel_pool import KernelPool
-from pie_mlx.sdk import Context
 from tests.addresses import addresses
 from tests.backends.played import played_gpu
 from tests.engine.running import running

@@ -12,6 +12,7 @@ from random import Random
 import mlx.core as mx
 import pytest
 
+from inferlet import Context
 from pie_mlx.backends import using
 from pie_mlx.backends.kernels import EmulatorBackend
 from pie_mlx.engine.paging.spill.costs import SpillCosts
@@ -23,7 +24,6 @@ from pie_mlx.metal.emulator.story import Story
 from pie_mlx.metal.launcher import KernelLauncher
 from pie_mlx.metal.page_pool.kernel_pool import KernelPool
 from pie_mlx.metal.page_pool.pool import KvPool, LayerShape, SlotWrite
-from pie_mlx.sdk import Context
 from tests.engine.acts import WARM, Act, live
 from tests.engine.running import Running, running, small_prompt
 from tests.metal.recording import Recorder

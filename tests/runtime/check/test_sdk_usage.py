@@ -312,3 +312,22 @@ def test_a_name_of_the_other_api_is_told_with_what_it_is_here():
 
 def test_a_method_called_main_may_return_what_its_caller_awaits():
     assert findings("class A:\n    async def main(self):\n        return generator.collect_text()\nA()") == []
+
+
+STEPS = "async for step in context.generate(Sampler.argmax(), max_tokens=4):\n    {}"
+IDLE = (
+    "1: no step of this loop is executed, so the text does not grow: write 'output = await step.execute()' in the loop"
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("print('a')", [IDLE]),
+        ("await step.execute()", []),
+        ("break", []),
+        ("generator.accept([1])", []),
+    ],
+)
+def test_a_loop_whose_steps_are_not_executed_is_a_finding(body, found):
+    assert findings(STEPS.format(body)) == found

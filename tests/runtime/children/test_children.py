@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from inferlet import Context, Model, runtime, session
 from pie_mlx import Engine
 from pie_mlx.engine.inspection import process_statuses
 from pie_mlx.errors import (
@@ -20,7 +21,6 @@ from pie_mlx.events import AccountJoined, AccountLeft, Event, ProcessFailed, Pro
 from pie_mlx.runtime.children import ChildRequest, LaunchLimits
 from pie_mlx.runtime.children.process_tree import ProcessTree
 from pie_mlx.runtime.execution.process import Process
-from pie_mlx.sdk import Context, Model, runtime, session
 from tests.instances import instances
 
 CHILD = """
@@ -285,8 +285,8 @@ async def test_children_are_bounded(engine: Engine, child: str) -> None:
 
 async def test_another_programs_child_is_nobodys_business(engine: Engine, child: str) -> None:
     async def main(input):
+        from inferlet._calls.host import current_host
         from pie_mlx.calls import AwaitChild, CancelChild, ForgetChild
-        from pie_mlx.sdk._calls.host import current_host
 
         current_host().call(ForgetChild(input["pid"]))
         for call in (AwaitChild(input["pid"]), CancelChild(input["pid"])):

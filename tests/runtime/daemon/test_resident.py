@@ -6,12 +6,12 @@ import threading
 import pytest
 import pytest_asyncio
 
+from inferlet import runtime, session
 from pie_mlx.errors import ProcessCancelledError
 from pie_mlx.runtime.daemon import SharedLoop
 from pie_mlx.runtime.engine import Engine
 from pie_mlx.runtime.execution.entry import Entry
 from pie_mlx.runtime.program.parameters import Parameters
-from pie_mlx.sdk import runtime, session
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -6,10 +6,10 @@ import contextlib
 import pytest
 import pytest_asyncio
 
+from inferlet import sync
 from pie_mlx import Engine
 from pie_mlx.errors import LaunchError, ProcessCancelledError
 from pie_mlx.runtime.program.program import find_program, program_entry_kind
-from pie_mlx.sdk import sync
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -7,6 +7,7 @@ import json
 import pytest
 import pytest_asyncio
 
+from inferlet import session
 from pie_mlx.calls import HttpRequest
 from pie_mlx.errors import (
     InvalidArgumentError,
@@ -19,7 +20,6 @@ from pie_mlx.runtime.daemon import HttpExchange
 from pie_mlx.runtime.daemon.exchange import WINDOW_BYTES
 from pie_mlx.runtime.engine import Engine
 from pie_mlx.runtime.execution.http_answer import answer_request
-from pie_mlx.sdk import session
 
 REQUEST = HttpRequest("POST", "/a/b", "x=1&y=%20&x=2", [("accept", "a"), ("accept", "b"), ("cookie", "c")], b"\x00\xff")
 

@@ -9,6 +9,7 @@ from functools import partial
 
 import pytest
 
+from inferlet import runtime, set_return
 from pie_mlx.errors import (
     InvalidArgumentError,
     InvalidTypeError,
@@ -21,7 +22,6 @@ from pie_mlx.runtime.execution.executor import ProgramThread
 from pie_mlx.runtime.execution.local_session import LocalSession
 from pie_mlx.runtime.execution.process import Process
 from pie_mlx.runtime.execution.process_events import ProcessEventQueue
-from pie_mlx.sdk import runtime, set_return
 
 
 class NoEngine:
@@ -141,7 +141,7 @@ async def test_a_typed_error_shows_the_programs_lines_only():
 
 async def test_what_led_to_an_error_shows_no_lines_of_ours_either():
     async def main():
-        from pie_mlx.sdk import parse_args
+        from inferlet import parse_args
 
         try:
             parse_args(["--n", "many"]).value_from_str("n", int)
@@ -154,7 +154,7 @@ async def test_what_led_to_an_error_shows_no_lines_of_ours_either():
     traceback = launched.text("stderr")
     assert "direct cause" in traceback
     assert 'value_from_str("n", int)' in traceback
-    assert "pie_mlx/sdk" not in traceback
+    assert "inferlet/" not in traceback
 
 
 async def test_a_launch_error_has_no_traceback():

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from inferlet import mcp, runtime
 from pie_mlx import Engine
 from pie_mlx.errors import ChildFailedError, McpError
 from pie_mlx.events import Event, McpCalled, McpTool, McpToolsListed
 from pie_mlx.runtime.mcp import mcp_error
-from pie_mlx.sdk import mcp, runtime
 from tests.runtime.mcp.servers import small_server
 
 CHILD = """

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
+from inferlet import messaging, session
 from pie_mlx import Engine
 from pie_mlx.errors import InvalidArgumentError, InvalidTypeError, MessageOverflowError
-from pie_mlx.sdk import messaging, session
 
 
 async def test_pushed_messages_are_pulled_in_order(engine: Engine) -> None:  # T48

@@ -1,13 +1,11 @@
-import importlib
 import sys
 
 import pytest
 
-import pie_mlx.errors
-import pie_mlx.sdk
-import pie_mlx.sdk.sync
+import inferlet
+import inferlet.sync
 from pie_mlx.runtime.execution.outcome import as_imported
-from pie_mlx.runtime.program.modules import ModuleSpace, SdkFinder
+from pie_mlx.runtime.program.modules import ModuleSpace
 from pie_mlx.runtime.program.program import find_program, program_entry_kind
 
 
@@ -37,40 +35,14 @@ MAIN = "async def main(input): ...\n"
 
 def test_inferlet_is_the_sdk(load):
     module = load(main="import inferlet\nfrom inferlet import Context\nimport inferlet.spec as spec\n" + MAIN)
-    assert module.inferlet is pie_mlx.sdk
-    assert module.Context is pie_mlx.sdk.Context
-    assert module.spec is pie_mlx.sdk.spec
-
-
-@pytest.fixture
-def found_by_importlib():
-    """Has importlib find the SDK of a kind of program, as in a program's own process."""
-    finders = []
-
-    def begin(entry_kind):
-        finders.append(SdkFinder(entry_kind))
-        sys.meta_path.insert(0, finders[-1])
-
-    yield begin
-    for finder in finders:
-        sys.meta_path.remove(finder)
-    for name in [name for name in sys.modules if name.partition(".")[0] == "inferlet"]:
-        del sys.modules[name]
-
-
-@pytest.mark.parametrize(("kind", "sdk"), [("async", pie_mlx.sdk), ("blocking", pie_mlx.sdk.sync)])
-def test_importlib_finds_the_same_modules(found_by_importlib, kind, sdk):
-    found_by_importlib(kind)
-    assert importlib.import_module("inferlet.context").Context is sdk.Context
-    assert importlib.import_module("inferlet") is sdk
-    assert importlib.import_module("inferlet.errors") is pie_mlx.errors
-    with pytest.raises(ModuleNotFoundError, match="nothing"):
-        importlib.import_module("inferlet.nothing")
+    assert module.inferlet is inferlet
+    assert module.Context is inferlet.Context
+    assert module.spec is inferlet.spec
 
 
 def test_a_dotted_import_binds_the_package(load):
     module = load(main="import inferlet.spec\n" + MAIN)
-    assert module.inferlet is pie_mlx.sdk
+    assert module.inferlet is inferlet
 
 
 MODULES = [
@@ -92,7 +64,7 @@ same = inferlet.{0}
 def test_every_module_of_the_sdk_is_imported_in_every_form(load, name, main):
     module = load(main=FORMS.format(name) + main)
     assert getattr(module, name) is module.other is module.same
-    assert module.inferlet is (pie_mlx.sdk if main == MAIN else pie_mlx.sdk.sync)
+    assert module.inferlet is (inferlet if main == MAIN else inferlet.sync)
 
 
 @pytest.mark.parametrize(
@@ -118,11 +90,6 @@ def test_an_attribute_that_the_sdk_lacks_is_named_as_the_program_names_it(load, 
     assert as_imported(str(refused.value)) == "module 'inferlet' has no attribute 'nothing'"
 
 
-def test_inferlet_stays_unknown_outside_of_programs(load):
-    load(main="import inferlet\n" + MAIN)
-    assert "inferlet" not in sys.modules
-
-
 def test_a_program_imports_its_own_modules(load):
     module = load(helper="VALUE = 1\n", main="import helper\nfrom helper import VALUE\n" + MAIN)
     assert (module.helper.VALUE, module.VALUE) == (1, 1)
@@ -138,7 +105,7 @@ def test_own_modules_import_each_other_and_the_sdk(load):
     module = load(**files)
     assert module.DEEP == 7
     assert module.tools.inner is module.tools.same
-    assert module.tools.inferlet is pie_mlx.sdk
+    assert module.tools.inferlet is inferlet
 
 
 def test_imports_inside_functions_are_translated_too(load):

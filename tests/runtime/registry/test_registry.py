@@ -151,6 +151,7 @@ async def test_a_program_that_fails_says_how(player):
     await record.ended.wait()
     assert record.terminal == ProcessFailed(record.id, "ValueError", "no")
     assert record.state == "failed"
+    assert (await listed(player, record)).reason == "ValueError: no"
 
 
 async def test_all_of_a_batch_are_admitted_or_none(player):

@@ -197,7 +197,7 @@ async def test_a_call_with_a_value_of_a_wrong_type_is_refused_and_the_program_go
     path = program("""
         import asyncio
         from pie_mlx.calls import Decode, ReleaseMatcher
-        from pie_mlx.sdk._calls.host import current_host
+        from inferlet._calls.host import current_host
         async def main(input):
             host, caught = current_host(), []
             host.post(ReleaseMatcher("no number"))
@@ -448,7 +448,7 @@ def _package(directory, main, **modules):
 async def test_nothing_overtakes_a_call_that_takes_long_to_decode(engine, program):  # P3
     path = program("""
         from pie_mlx import calls
-        from pie_mlx.sdk._calls.host import current_host
+        from inferlet._calls.host import current_host
         async def main(input):
             host = current_host()
             host.post(calls.SendFile(bytes(4 << 20), "long"))

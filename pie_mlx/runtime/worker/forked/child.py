@@ -17,8 +17,7 @@ from pie_mlx.runtime.execution.outcome import Failed, Outcome
 from pie_mlx.runtime.execution.program_run import ProgramRun
 from pie_mlx.runtime.file_tree import measure
 from pie_mlx.runtime.program.manifest import Manifest, RuntimeSettings
-from pie_mlx.runtime.program.modules import SdkFinder
-from pie_mlx.runtime.program.program import Program, program_entry_kind
+from pie_mlx.runtime.program.program import Program
 from pie_mlx.runtime.program.semver import Version
 from pie_mlx.runtime.sandbox import Policy, confine
 from pie_mlx.runtime.sandbox.capabilities import drop_capabilities
@@ -92,7 +91,6 @@ def _run_spec(spec: LaunchSpec, host: WorkerHost, listener: ProxyListener) -> No
 
 def _run_program(spec: LaunchSpec) -> object:
     program = _program(spec)
-    sys.meta_path.insert(0, SdkFinder(program_entry_kind(program)))
     return ProgramBody(program)(json.loads(spec.input))
 
 

@@ -30,7 +30,7 @@ seconds it used. A worker that could not be forked has neither."""
 FORK, FORK_ISOLATED, KILL = b"F", b"I", b"K"
 FORKED, NOT_FORKED, EXITED = b"f", b"n", b"x"
 FDS_PER_FORK = 3
-LIKELY_IMPORTS = ("pie_mlx.sdk.sync", "datetime", "decimal", "hashlib", "random", "statistics", "textwrap")
+LIKELY_IMPORTS = ("inferlet.sync", "datetime", "decimal", "hashlib", "random", "statistics", "textwrap")
 """Modules preloaded for programs."""
 
 

@@ -5,6 +5,7 @@ from typing import Any, cast
 
 import pytest
 
+from inferlet import Context
 from pie_mlx import calls
 from pie_mlx.calls import (
     Distribution,
@@ -22,7 +23,6 @@ from pie_mlx.engine.handlers.forward.forward_request import check_lengths, check
 from pie_mlx.engine.kv.masks import row_runs
 from pie_mlx.engine.model.adapters import NO_ADAPTER
 from pie_mlx.errors import ContextLengthError, InvalidArgumentError, SpeculationError
-from pie_mlx.sdk import Context
 from tests.engine.running import Running, running
 
 MODEL = ModelInfo("model", 512, 16, 4096, Formats([]), hidden_size=64)

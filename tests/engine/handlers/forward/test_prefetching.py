@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from inferlet import Context, Entropy, Generator, Logits, Sampler
 from pie_mlx import calls
 from pie_mlx.engine.handlers.forward import continuation
 from pie_mlx.errors import InvalidArgumentError, TokenBudgetError
 from pie_mlx.events import PassCompleted, TickCompleted
-from pie_mlx.sdk import Context, Entropy, Generator, Logits, Sampler
 from tests.engine.acts import ACTS, GREEDY, PENALIZED, WARM, Act, generated, live, lives, step_by_step
 from tests.engine.running import Running, engine_alone, finished, in_context, running
 

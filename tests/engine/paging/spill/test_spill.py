@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from inferlet import Context
 from pie_mlx.engine.paging.page_bytes import HostContent
 from pie_mlx.engine.paging.prefill_rate import PrefillRate
 from pie_mlx.engine.paging.spill import Spill, SpillCosts, SpillFile, SpillNotice, open_disk, open_spill
 from pie_mlx.engine.paging.spill.costs import measure_costs
 from pie_mlx.engine.paging.spill.disk import FileDisk
 from pie_mlx.events import ContextRestored, PagesSpilled, SpillChanged
-from pie_mlx.sdk import Context
 from tests.engine.running import Running, finished, in_context, running
 
 FREE = SpillCosts(write_bytes_per_second=1e12, read_bytes_per_second=1e12)

@@ -6,11 +6,11 @@ from typing import Any, TypeVar
 
 import pytest
 
+from inferlet import Context
 from pie_mlx.calls import Sampler
 from pie_mlx.engine.speculation.draft_model import DraftModelRunner, Guess
 from pie_mlx.engine.speculation.drafting import DraftRow
 from pie_mlx.engine.text.logit_mask import allowed_next
-from pie_mlx.sdk import Context
 from tests.engine.running import Running
 
 T = TypeVar("T")

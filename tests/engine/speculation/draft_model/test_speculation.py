@@ -9,9 +9,9 @@ import mlx.core as mx
 import pytest
 
 from benchmarks.random_llama import write_random_llama
+from inferlet import Context, Regex, Sampler
 from pie_mlx.errors import BatchFailedError
 from pie_mlx.events import PassCompleted
-from pie_mlx.sdk import Context, Regex, Sampler
 from tests.engine.acts import PENALIZED
 from tests.engine.behaviour.test_speculation import generated
 from tests.engine.running import Running, running

@@ -6,6 +6,7 @@ import socket
 import struct
 
 import msgspec
+
 from inferlet import runtime
 
 LIMIT_BYTES = 65 << 20

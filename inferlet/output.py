@@ -1,0 +1,140 @@
+"""The results of a pass."""
+
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from pie_mlx.calls import (
+    AnyResult,
+    Distribution,
+    Entropy,
+    EntropyValue,
+    ForwardReply,
+    HiddenMean,
+    HiddenState,
+    HiddenStateValues,
+    Logits,
+    Logprob,
+    Logprobs,
+    LogprobValues,
+    Probabilities,
+    Probe,
+    RawLogits,
+    SampledTokens,
+)
+
+R = TypeVar("R", bound=AnyResult)
+
+
+class SampleHandle:
+    """Names the tokens of one `sample`; read them from the pass's Output. They are `arity` results of the engine's
+    reply from `slot` on; 0 until the handle is part of a pass."""
+
+    def __init__(self) -> None:
+        self.slot, self.arity = 0, 0
+
+
+class ProbeHandle:
+    """Names the result of one `probe`; read it from the Output of the pass, or of every step. It is result `slot` of
+    the engine's reply, by the accessor `kind` of Output."""
+
+    def __init__(self, probe: Probe) -> None:
+        self.slot, self.arity = 0, 0
+        self.kind = _KINDS[type(probe)]
+
+
+_KINDS: dict[type[Probe], str] = {
+    Distribution: "distribution",
+    Logits: "logits",
+    Logprob: "logprobs",
+    Logprobs: "logprobs",
+    Entropy: "entropy",
+    HiddenState: "hidden_state",
+    HiddenMean: "hidden_state",
+}
+
+Handle = SampleHandle | ProbeHandle
+
+
+class Output:
+    """Results of one pass, read through the handles that were attached to it.
+
+    A handle of another kind or another pass gives None (an empty list from `tokens_at`).
+    """
+
+    def __init__(
+        self,
+        reply: ForwardReply | None,
+        spans: Mapping[Handle, range],
+        *,
+        tokens: Sequence[int] = (),
+        auto_sampler: SampleHandle | None = None,
+    ) -> None:
+        self._reply = reply
+        self._spans = spans
+        self._tokens = list(tokens)
+        self._auto_sampler = auto_sampler
+
+    @property
+    def tokens(self) -> list[int]:
+        """Tokens a Generator emitted in this step, after stops and limits; [] for raw passes."""
+        return self._tokens
+
+    @property
+    def auto_sampler(self) -> SampleHandle | None:
+        """The handle of the Generator's own sampler; None for raw passes and after `clear_sampler()`."""
+        return self._auto_sampler
+
+    @property
+    def raw(self) -> ForwardReply | None:
+        """The engine's reply with every slot; None when there was nothing to run."""
+        return self._reply
+
+    def __repr__(self) -> str:
+        results = 0 if self._reply is None else len(self._reply.results)
+        return f"Output(tokens={self._tokens}, {results} results)"
+
+    def token(self, handle: SampleHandle) -> int | None:
+        """The token of a sampler with one index and one draw."""
+        tokens = self.tokens_at(handle)
+        return tokens[0] if len(tokens) == 1 else None
+
+    def tokens_at(self, handle: Handle) -> list[int]:
+        """All tokens of a sampler: by index, then by draw."""
+        return [token for result in self._results(handle, SampledTokens) for token in result.tokens]
+
+    def distribution(self, handle: Handle) -> tuple[list[int], list[float]] | None:
+        """Token ids and probabilities of a `Distribution` probe, most likely first."""
+        found = self._one(handle, Probabilities)
+        return (found.token_ids, found.probabilities) if found else None
+
+    def logits(self, handle: Handle) -> bytes | None:
+        """A `Logits` probe: vocabulary times 4 bytes, native-endian float32."""
+        found = self._one(handle, RawLogits)
+        return found.data if found else None
+
+    def logprobs(self, handle: Handle) -> list[float] | None:
+        """The natural logarithms of a `Logprob` or `Logprobs` probe, in request order, or those of the tokens of a
+        sampler that scores."""
+        scored = [value for result in self._results(handle, SampledTokens) for value in result.logprobs]
+        found = self._one(handle, LogprobValues)
+        return found.values if found else scored or None
+
+    def entropy(self, handle: Handle) -> float | None:
+        """An `Entropy` probe, in nats."""
+        found = self._one(handle, EntropyValue)
+        return found.nats if found else None
+
+    def hidden_state(self, handle: Handle) -> list[float] | None:
+        """A `HiddenState` or `HiddenMean` probe: as many float32 values as the model is wide."""
+        found = self._one(handle, HiddenStateValues)
+        return found.values if found else None
+
+    def _results(self, handle: Handle, kind: type[R]) -> list[R]:
+        if self._reply is None:
+            return []
+        found = [self._reply.results[slot] for slot in self._spans.get(handle, ())]
+        return [result for result in found if isinstance(result, kind)]
+
+    def _one(self, handle: Handle, kind: type[R]) -> R | None:
+        found = self._results(handle, kind)
+        return found[0] if found else None

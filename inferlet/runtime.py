@@ -1,0 +1,65 @@
+"""The engine and the user this inferlet runs for, and the programs it launches."""
+
+from typing import Any
+
+from inferlet._calls.child import Child, launch
+from inferlet._calls.host import current_host
+from pie_mlx.calls import DescribeRuntime, RuntimeInfo
+
+__all__ = [
+    "Child",
+    "get_return_value",
+    "instance_id",
+    "launch",
+    "models",
+    "process_id",
+    "set_return",
+    "spawn",
+    "username",
+    "version",
+]
+
+spawn = launch
+"""The same as `launch`. The engine forgets a child that has ended once its handle is gone."""
+
+
+def models() -> list[str]:
+    """Names of the loaded models."""
+    return _describe().models
+
+
+def version() -> str:
+    """Version of the engine."""
+    return _describe().version
+
+
+def instance_id() -> str:
+    """Identifier of this run of the engine."""
+    return _describe().instance_id
+
+
+def process_id() -> str:
+    """Identifier of this run of the program, the same that `pie ps` shows: no other run has it."""
+    return _describe().process_id
+
+
+def username() -> str:
+    """The user who launched the inferlet."""
+    return _describe().username
+
+
+def set_return(value: Any) -> None:
+    """Set the program's return value, which it has if its main returns None or there is no main; the last call counts.
+
+    The program fails with InvalidTypeError at its end if JSON cannot hold the value.
+    """
+    current_host().return_value = value
+
+
+def get_return_value() -> Any:
+    """What `set_return` has set; None before."""
+    return current_host().return_value
+
+
+def _describe() -> RuntimeInfo:
+    return current_host().call(DescribeRuntime())

@@ -1,5 +1,0 @@
-"""LoRA adapters, whose operations never wait for the model: the same object as in the asynchronous SDK."""
-
-from pie_mlx.sdk.adapter import Adapter
-
-__all__ = ["Adapter"]
