@@ -20,6 +20,7 @@ from pie_mlx.tui.keymap import Keymap, read_keymap
 from pie_mlx.tui.model import MonitorState
 from pie_mlx.tui.model.alerts import Alert, alert
 from pie_mlx.tui.model.views.summary import summary
+from pie_mlx.tui.preferences import Preferences
 from pie_mlx.tui.source.base import EventSource
 from pie_mlx.tui.source.demo import DemoSource
 from pie_mlx.tui.source.live import LiveSource
@@ -27,6 +28,7 @@ from pie_mlx.tui.source.recording import RecordingSource, open_recording
 
 REPLAY_REFUSAL = "a recording cannot be steered"
 KEYS_FILE = "monitor-keys.toml"
+STATE_FILE = "monitor-state.json"
 LOOK_SECONDS = 1.0
 """How long --json watches an engine, to measure rates."""
 UNTIL_SECONDS = 0.25
@@ -87,7 +89,13 @@ def _show(source: EventSource, controller: Controller, request: TopRequest, aler
     if theme not in theme_names():
         raise click.UsageError(f"--theme {theme}: there is none; known: {', '.join(theme_names())}")
     app = MonitorApp(
-        source, controller, read_only=request.read_only, keymap=_keymap(request.keys), theme=theme, alerts=alerts
+        source,
+        controller,
+        read_only=request.read_only,
+        keymap=_keymap(request.keys),
+        preferences=Preferences(pie_home(os.environ) / STATE_FILE),
+        theme=theme,
+        alerts=alerts,
     )
     app.run()
     return app.return_code or 0

@@ -38,7 +38,7 @@ class Sample(msgspec.Struct, frozen=True):
 
 
 class LogLine(msgspec.Struct, frozen=True):
-    """A line of the log; `process` is empty where it concerns the engine."""
+    """A line of the log; `process` is empty where it concerns the engine. `own` lines are what the program wrote."""
 
     number: int
     seconds: float
@@ -46,6 +46,7 @@ class LogLine(msgspec.Struct, frozen=True):
     process: str
     source: str
     text: str
+    own: bool = False
 
 
 class Eviction(msgspec.Struct, frozen=True):

@@ -3,8 +3,8 @@
 from pie_mlx.tui.model.text import age, credits, rate
 from pie_mlx.tui.model.views.program_row import LIVING, ORDER, ProgramRow
 from pie_mlx.tui.widgets.canvas import Piece
+from pie_mlx.tui.widgets.column import Column
 from pie_mlx.tui.widgets.palette import STATUS_TONES
-from pie_mlx.tui.widgets.table import Column
 
 MARKS = {
     "running": "●",
@@ -49,9 +49,11 @@ def amount(text: str, row: ProgramRow) -> Piece:
     return Piece(text if text != "0" else "·", tone_of(row) if text != "0" else "faint")
 
 
-ID = Programs("id", 8, lambda row: Piece(row.short_id, "muted"), show_from=100)
-PROGRAM = Programs("program", 20, program, lambda row: row.program)
-USER = Programs("user", 8, lambda row: Piece(row.username, tone_of(row)), lambda row: row.username, show_from=90)
+ID = Programs("id", 8, lambda row: Piece(row.short_id, "muted"), lambda row: row.id, show_from=100)
+PROGRAM = Programs("program", 20, program, lambda row: row.program, most=36)
+USER = Programs(
+    "user", 8, lambda row: Piece(row.username, tone_of(row)), lambda row: row.username, show_from=90, most=16
+)
 STATUS = Programs("state", 11, status, lambda row: ORDER.index(row.status))
 CONTEXTS = Programs(
     "ctx", 4, lambda row: pages(row.contexts, row), lambda row: row.contexts, "right", show_from=110, descending=True

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import ClassVar
 
+import msgspec
 from textual.widget import Widget
 
 from pie_mlx.tui.model import MonitorState
@@ -11,10 +12,11 @@ from pie_mlx.tui.model.views.context_tree import TreeRow, context_tree
 from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
 from pie_mlx.tui.view import View
 from pie_mlx.tui.widgets.canvas import Piece
+from pie_mlx.tui.widgets.column import Column
 from pie_mlx.tui.widgets.page_map import LEGEND_LINES, PageMap
 from pie_mlx.tui.widgets.palette import STATUS_TONES, owner_tone
 from pie_mlx.tui.widgets.share_bar import Share
-from pie_mlx.tui.widgets.table import Column, Table
+from pie_mlx.tui.widgets.table import Table
 
 BAR_CELLS = 24
 
@@ -53,7 +55,7 @@ def tree_lines(state: MonitorState) -> list[TreeLine]:
         TreeLine(
             row.context,
             row.branches,
-            names.get(row.context.process, "") if not row.branches else "",
+            names.get(row.context.process, ""),
             activity(row.context, state.seconds),
             max(1, most),
         )
@@ -63,26 +65,52 @@ def tree_lines(state: MonitorState) -> list[TreeLine]:
 
 def _name(row: TreeLine) -> list[Piece]:
     tone = owner_tone(row.context.account)
-    return [Piece(row.branches, "faint"), Piece(f"#{row.context.id} ", tone), Piece(row.program, "bright")]
+    program = "" if row.branches else row.program
+    return [Piece(row.branches, "faint"), Piece(f"#{row.context.id} ", tone), Piece(program, "bright")]
+
+
+def _alone(row: TreeLine) -> TreeLine:
+    """The row without its place in the tree."""
+    return msgspec.structs.replace(row, branches="")
 
 
 def _bar(row: TreeLine) -> list[Piece]:
     """Shared pages hollow, own pages solid."""
-    held = row.context.own_pages + row.context.shared_pages
+    held = _held(row)
     cells = [round(number * BAR_CELLS / row.most_pages) for number in (row.context.shared_pages, held)]
     tone = owner_tone(row.context.account)
     return [Piece("▒" * cells[0], tone), Piece("█" * (cells[1] - cells[0]), tone)]
 
 
+def _held(row: TreeLine) -> int:
+    return row.context.own_pages + row.context.shared_pages
+
+
+def _shared(row: TreeLine) -> int:
+    return row.context.shared_pages
+
+
+def _own(row: TreeLine) -> int:
+    return row.context.own_pages
+
+
+def _tokens(row: TreeLine) -> int:
+    return row.context.held_tokens
+
+
+def _passes(row: TreeLine) -> int:
+    return row.context.passes
+
+
 Tree = Column[TreeLine]
 TREE = (
-    Tree("context", 0, _name),
+    Tree("context", 0, _name, lambda row: row.context.id),
     Tree("state", 9, lambda row: Piece(row.status, STATUS_TONES[row.status])),
-    Tree("▒ shared █ own", BAR_CELLS, _bar, show_from=70),
-    Tree("shared", 6, lambda row: Piece(f"{row.context.shared_pages}", "muted"), align="right", show_from=50),
-    Tree("own", 5, lambda row: f"{row.context.own_pages}", align="right"),
-    Tree("tokens", 6, lambda row: Piece(f"{row.context.held_tokens}", "muted"), align="right"),
-    Tree("passes", 6, lambda row: Piece(f"{row.context.passes}", "muted"), align="right", show_from=80),
+    Tree("▒ shared █ own", BAR_CELLS, _bar, _held, show_from=70, descending=True),
+    Tree("shared", 6, lambda row: Piece(f"{row.context.shared_pages}", "muted"), _shared, "right", 50, True),
+    Tree("own", 5, lambda row: f"{row.context.own_pages}", _own, "right", descending=True),
+    Tree("tokens", 6, lambda row: Piece(f"{row.context.held_tokens}", "muted"), _tokens, "right", descending=True),
+    Tree("passes", 6, lambda row: Piece(f"{row.context.passes}", "muted"), _passes, "right", 80, True),
 )
 
 
@@ -112,7 +140,8 @@ class PagesScreen(MonitorScreen):
         self.map.show(owner_shares(view.state))
         used = f"{pages.used} used, {pages.shared} of them shared"
         self.map.name_border(f"Pool: {used}, {pages.cached} cached, {pages.free} free")
-        self.forest.show(tree_lines(view.state))
+        lines = tree_lines(view.state)
+        self.forest.show(lines if self.forest.is_in_source_order else [_alone(line) for line in lines])
         on_disk = f", {spilled} pages on disk" if spilled else ""
         self.forest.name_border(subtitle=f"{len(view.state.contexts)} contexts{on_disk}")
 
@@ -120,6 +149,14 @@ class PagesScreen(MonitorScreen):
         """The height that the pool needs, at most a third of the screen."""
         rows = -(-pages * 2 // max(1, self.size.width - 4))
         return min(rows + LEGEND_LINES + 2, self.size.height // 3)
+
+    def show_program(self, process: str) -> None:
+        contexts = self.monitor.view.state.contexts.values()
+        first = next((context.id for context in contexts if context.process == process), None)
+        if first is None:
+            self.monitor.say("it holds no context")
+        else:
+            self.forest.select(str(first))
 
     def selected_process(self) -> str:
         row = self.forest.selected_item

@@ -16,9 +16,10 @@ from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
 from pie_mlx.tui.screens.columns import MARKS
 from pie_mlx.tui.view import View
 from pie_mlx.tui.widgets.canvas import Piece
+from pie_mlx.tui.widgets.column import Column
 from pie_mlx.tui.widgets.palette import STATUS_TONES, owner_tone
 from pie_mlx.tui.widgets.stats import Stat, StatRow
-from pie_mlx.tui.widgets.table import Column, Table
+from pie_mlx.tui.widgets.table import Table
 from pie_mlx.tui.widgets.timeline import Lane, Timeline
 from pie_mlx.tui.widgets.transcript import Transcript
 
@@ -37,6 +38,10 @@ def _held(context: ContextState, state: MonitorState) -> ContextRow:
     return ContextRow(context, activity(context, state.seconds))
 
 
+def _number(row: ContextRow) -> int:
+    return row.context.id
+
+
 def _parent(row: ContextRow) -> Piece:
     return Piece(f"#{row.context.parent}" if row.context.parent else "", "muted")
 
@@ -46,13 +51,13 @@ def _reason(row: ContextRow) -> Piece:
 
 
 HELD: tuple[Column[ContextRow], ...] = (
-    Column("ctx", 5, lambda row: Piece(f"#{row.context.id}", owner_tone(row.context.account)), align="right"),
-    Column("from", 5, _parent, align="right"),
+    Column("ctx", 5, lambda row: Piece(f"#{row.context.id}", owner_tone(row.context.account)), _number, "right"),
+    Column("from", 5, _parent, lambda row: row.context.parent, "right"),
     Column("state", 9, lambda row: Piece(row.status, STATUS_TONES[row.status])),
-    Column("own", 4, lambda row: f"{row.context.own_pages}", align="right"),
-    Column("shared", 6, lambda row: f"{row.context.shared_pages}", align="right"),
-    Column("tokens", 6, lambda row: f"{row.context.held_tokens}", align="right", show_from=46),
-    Column("bid", 6, lambda row: credits(row.context.bid), align="right", show_from=52),
+    Column("own", 4, lambda row: f"{row.context.own_pages}", lambda row: row.context.own_pages, "right"),
+    Column("shared", 6, lambda row: f"{row.context.shared_pages}", lambda row: row.context.shared_pages, "right"),
+    Column("tokens", 6, lambda row: f"{row.context.held_tokens}", lambda row: row.context.held_tokens, "right", 46),
+    Column("bid", 6, lambda row: credits(row.context.bid), lambda row: row.context.bid, "right", 52),
     Column("reason", 0, _reason, show_from=64),
 )
 
@@ -126,11 +131,8 @@ class ProcessScreen(MonitorScreen):
     def action_open(self) -> None:
         """Already open."""
 
-    def action_back(self) -> None:
-        if self.maximized is not None:
-            self.minimize()
-        else:
-            self.dismiss()
+    def leave(self) -> None:
+        self.dismiss()
 
 
 def _facts(process: ProcessState, row: ProgramRow) -> tuple[Stat, ...]:

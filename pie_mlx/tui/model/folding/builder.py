@@ -382,7 +382,7 @@ class StateBuilder:
         known = self.processes.get(process)
         source = known.program if known else "engine"
         self.log_lines += 1
-        self.log.append(LogLine(self.log_lines, self.seconds, entry.level, process, source, entry.text))
+        self.log.append(LogLine(self.log_lines, self.seconds, entry.level, process, source, entry.text, entry.own))
 
     def _process_of(self, context: int) -> str:
         found = self.contexts.get(context) if context else None
