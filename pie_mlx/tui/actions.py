@@ -51,6 +51,7 @@ ACTIONS = (
     Action("attach", "a", ("sessions", "process"), "attach", "Attach to the selected program", True),
     Action("level", "l", ("logs",), "level", "Show more or less important lines"),
     Action("follow", "g", ("logs",), "follow", "Follow the latest lines"),
+    Action("heat", "h", ("pages",), "heat", "Colour pages by their last use, or by owner"),
     Action("suspend", "z", PROGRAMS, "suspend", "Take the selected program's pages until next used", True),
     Action("bid", "b", PROGRAMS, "bid", "Set the bid of the selected program", True),
     Action("copy_command", "c", PROGRAMS, "copy", "Copy the pie command that shows the selected program"),

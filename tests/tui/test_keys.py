@@ -626,3 +626,13 @@ async def test_an_action_the_engine_refuses_is_told():
     async with monitor(Refusing()) as (app, pilot):
         await press(app, pilot, "k", "y")
         assert toasts(app) == ["the connection was lost"]
+
+
+async def test_pages_are_coloured_by_their_last_use_or_by_owner():
+    async with monitor() as (app, pilot):
+        await press(app, pilot, "5")
+        assert "Pool by owner" in screen_text(app)
+        await press(app, pilot, "h")
+        assert "used now" in screen_text(app)
+        await press(app, pilot, "h")
+        assert "used now" not in screen_text(app)

@@ -1,6 +1,7 @@
 """The screen of the pool by owner, and the tree of forks."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from math import inf
 from typing import ClassVar
 
 import msgspec
@@ -9,6 +10,7 @@ from textual.widget import Widget
 from pie_mlx.tui.model import MonitorState
 from pie_mlx.tui.model.context import activity
 from pie_mlx.tui.model.views.context_tree import TreeRow, context_tree
+from pie_mlx.tui.model.views.pool import HeldPages, held_pages
 from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
 from pie_mlx.tui.view import View
 from pie_mlx.tui.widgets.canvas import Piece
@@ -21,21 +23,39 @@ from pie_mlx.tui.widgets.table import Table
 BAR_CELLS = 24
 
 
-def owner_shares(state: MonitorState) -> list[Share]:
-    """Pages that one program alone holds, by account; then the used pages that several programs hold, or programs of
-    other users."""
-    owned: dict[int, int] = {}
-    names: dict[int, str] = {}
-    for process in state.processes.values():
-        if process.own_pages:
-            owned[process.account] = owned.get(process.account, 0) + process.own_pages
-            names.setdefault(process.account, process.program.partition("@")[0])
-    shares = [Share(names[account], pages, owner_tone(account)) for account, pages in sorted(owned.items())]
+HEAT = (
+    (1.0, "bad", "used now"),
+    (10.0, "warn", "in 10 s"),
+    (60.0, "main", "in a minute"),
+    (inf, "muted", "longer ago"),
+)
+"""How long ago pages were used, at most; the tone of such pages, and its name."""
+
+
+def pool_shares(state: MonitorState, *, by_heat: bool = False) -> list[Share]:
+    """The pool by holder, or by the last use of its pages, with a text for each."""
     return [
-        *shares,
-        Share("shared or of others", state.pages.used - sum(owned.values()), "bright"),
-        Share("cached", state.pages.cached, "muted"),
-        Share("free", state.pages.free, "faint"),
+        *(_held_share(each, state.seconds, by_heat) for each in held_pages(state)),
+        Share("cached", state.pages.cached, "faint" if by_heat else "muted", text="cached, free to take"),
+        Share("free", state.pages.free, "faint", text="free"),
+    ]
+
+
+def _held_share(held: HeldPages, now: float, by_heat: bool) -> Share:
+    name, tone = held.owner, owner_tone(held.account) if held.account >= 0 else "bright"
+    if by_heat:
+        tone, name = next((tone, name) for most, tone, name in HEAT if now - held.used_seconds <= most)
+    return Share(name, held.pages, tone, held.shared, held.described(now))
+
+
+def legend(shares: Sequence[Share]) -> list[Share]:
+    """The shares by name; owners whose pages are all shared are hatched."""
+    sums: dict[tuple[str, str], list[Share]] = {}
+    for share in shares:
+        sums.setdefault((share.name, share.tone), []).append(share)
+    return [
+        Share(name, sum(share.amount for share in alike), tone, all(share.hatched for share in alike))
+        for (name, tone), alike in sums.items()
     ]
 
 
@@ -121,6 +141,7 @@ class PagesScreen(MonitorScreen):
     def __init__(self) -> None:
         super().__init__()
         self.map = PageMap(id="map")
+        self._by_heat = False
         self.forest = Table[TreeLine](
             TREE,
             lambda row: str(row.context.id),
@@ -137,13 +158,19 @@ class PagesScreen(MonitorScreen):
         pages, spilled = view.state.pages, view.state.spilled_pages
         if not self.has_class("-wide"):
             self.map.styles.height = self._map_height(pages.total)
-        self.map.show(owner_shares(view.state))
+        shares = pool_shares(view.state, by_heat=self._by_heat)
+        on_disk = [Share("in the spill file", spilled, "owner5", hatched=True)]
+        self.map.show(shares, [*legend(shares), *on_disk])
         used = f"{pages.used} used, {pages.shared} of them shared"
-        self.map.name_border(f"Pool: {used}, {pages.cached} cached, {pages.free} free")
+        order = "last use" if self._by_heat else "owner"
+        self.map.name_border(f"Pool by {order}: {used}, {pages.cached} cached, {pages.free} free")
         lines = tree_lines(view.state)
         self.forest.show(lines if self.forest.is_in_source_order else [_alone(line) for line in lines])
-        on_disk = f", {spilled} pages on disk" if spilled else ""
-        self.forest.name_border(subtitle=f"{len(view.state.contexts)} contexts{on_disk}")
+        self.forest.name_border(subtitle=f"{len(view.state.contexts)} contexts")
+
+    def action_heat(self) -> None:
+        self._by_heat = not self._by_heat
+        self.show_body(self.monitor.view)
 
     def _map_height(self, pages: int) -> int:
         """The height that the pool needs, at most a third of the screen."""

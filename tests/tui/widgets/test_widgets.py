@@ -27,7 +27,7 @@ SHOWN = (
     (ReplayBar(), [Place(True, 0.5, "00:01.0", "00:02.0", "1x")]),
     (Chart("Price", "warn", str, id="chart"), [[1.0, 2.0, 3.0]]),
     (ShareBar("Pool", id="pool"), [SHARES]),
-    (PageMap(id="map"), [SHARES]),
+    (PageMap(id="map"), [SHARES, SHARES]),
     (StatRow(id="figures"), [(Stat("tokens", "7", "tok/s", "good"), Stat("pages", "8", "", "main"))]),
     (Timeline(id="timeline"), [LANES, 0.0, 9.0]),
     (Transcript("Output", id="output"), [[Output("stdout", "one two\nthree", 0.0)]]),
@@ -60,6 +60,18 @@ def test_a_trend_without_room_has_no_rows():
 )
 def test_figures_have_the_room_they_need_and_are_cut_the_widest_first(needed, width, widths):
     assert column_widths(needed, width) == widths
+
+
+def test_a_page_that_several_hold_is_hatched_and_each_says_whose_it_is():
+    pages = PageMap(id="map")
+    shares = [Share("a", 2, "owner1", text="of a"), Share("a", 1, "owner1", hatched=True, text="of both")]
+    pages.show(shares, shares[:1])
+    cells, *_ = pages.paint(6, 3)
+    assert "".join(piece.text for piece in cells) == "■ ■ ▨ "
+    assert [pages.text_at(x, 0) for x in (0, 2, 5, 6)] == ["of a", "of a", "of both", ""]
+    large, *_, last = pages.paint(40, 8)[:-2]
+    assert "▒" in large[1].text
+    assert "░" in last[1].text
 
 
 def test_columns_take_their_share_of_what_is_left():
