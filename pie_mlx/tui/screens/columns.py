@@ -1,7 +1,7 @@
 """The columns of tables of programs."""
 
-from pie_mlx.tui.model.text import age, credits, rate
-from pie_mlx.tui.model.views.program_row import LIVING, ORDER, ProgramRow
+from pie_mlx.tui.model.text import age, count, credits, rate
+from pie_mlx.tui.model.views.program_row import LIVING, ORDER, FamilyRow, ProgramRow
 from pie_mlx.tui.widgets.canvas import Piece
 from pie_mlx.tui.widgets.column import Column
 from pie_mlx.tui.widgets.palette import STATUS_TONES
@@ -79,5 +79,35 @@ AGE = Programs(
 REASON = Programs("reason", 0, lambda row: Piece(row.reason, "bad" if row.status == "failed" else "muted"))
 
 OVERVIEW = (PROGRAM, USER, STATUS, CONTEXTS, OWN, SHARED, BALANCE, BID, RATE, REASON)
-INFERLETS = (ID, PROGRAM, USER, STATUS, CONTEXTS, OWN, SHARED, BALANCE, BID, RATE, AGE, REASON)
+FAMILY = Column[FamilyRow](
+    "program", 20, lambda row: [Piece(row.branches, "faint"), *program(row)], lambda row: row.program, most=36
+)
+SPENT = Programs(
+    "spent",
+    6,
+    lambda row: amount(credits(row.spent), row),
+    lambda row: row.spent,
+    "right",
+    show_from=120,
+    descending=True,
+)
+TOKENS = Programs(
+    "tokens", 6, lambda row: amount(count(row.tokens), row), lambda row: row.tokens, "right", 120, descending=True
+)
+INFERLETS: tuple[Column[FamilyRow], ...] = (
+    ID,
+    FAMILY,
+    USER,
+    STATUS,
+    CONTEXTS,
+    OWN,
+    SHARED,
+    SPENT,
+    BALANCE,
+    BID,
+    TOKENS,
+    RATE,
+    AGE,
+    REASON,
+)
 """`reason` takes the remaining width."""

@@ -3,13 +3,19 @@
 from collections.abc import Iterator
 from typing import ClassVar
 
+import msgspec
 from textual.widget import Widget
 
-from pie_mlx.tui.model.views.program_row import LIVING, ProgramRow
+from pie_mlx.tui.model.views.program_row import LIVING, FamilyRow, ProgramRow, families
 from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
 from pie_mlx.tui.screens.columns import INFERLETS
 from pie_mlx.tui.view import View
 from pie_mlx.tui.widgets.table import Table
+
+
+def alone(row: FamilyRow) -> FamilyRow:
+    """The row without its place in the tree."""
+    return msgspec.structs.replace(row, branches="") if row.branches else row
 
 
 def searched(row: ProgramRow) -> str:
@@ -23,7 +29,7 @@ class InferletsScreen(MonitorScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.table = Table[ProgramRow](
+        self.table = Table[FamilyRow](
             INFERLETS,
             lambda row: row.id,
             title="Inferlets",
@@ -36,7 +42,8 @@ class InferletsScreen(MonitorScreen):
 
     def show_body(self, view: View) -> None:
         self.table.empty = view.no_programs
-        self.table.show(view.programs)
+        rows = families(view.programs)
+        self.table.show(rows if self.table.is_in_source_order else [alone(row) for row in rows])
         living = sum(row.status in LIVING for row in view.programs)
         self._show_selected()
         self.table.name_border(subtitle=f"{living} alive, {len(view.programs) - living} ended")

@@ -16,6 +16,7 @@ from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
 from pie_mlx.tui.screens.columns import MARKS
 from pie_mlx.tui.view import View
 from pie_mlx.tui.widgets.canvas import Piece
+from pie_mlx.tui.widgets.chart import Chart
 from pie_mlx.tui.widgets.column import Column
 from pie_mlx.tui.widgets.palette import STATUS_TONES, owner_tone
 from pie_mlx.tui.widgets.stats import Stat, StatRow
@@ -89,8 +90,12 @@ class ProcessScreen(MonitorScreen):
         )
         self.input = Table[InputLine](INPUT, lambda row: row.name, title="Input", id="input", empty="it has none")
 
+        self.rates = Chart("Decoded tokens", "good", rate, id="rates", unit=" tok/s", seconds=1.0)
+        self.held = Chart("Pages", "main", count, id="pages-held", seconds=1.0)
+
     def body(self) -> Iterator[Widget]:
         yield self.facts
+        yield Container(self.rates, self.held, id="trends")
         yield self.timeline
         held = Container(self.contexts, self.input, id="held")
         yield Container(held, Container(self.said, self.errors, id="texts"), id="panels")
@@ -103,6 +108,8 @@ class ProcessScreen(MonitorScreen):
         self.facts.show(_facts(process, row))
         contexts = [context for context in view.state.contexts.values() if context.process == process.id]
         gone = [context for context in view.state.released.values() if context.process == process.id]
+        self.rates.show(process.rates)
+        self.held.show(process.held)
         self._show_timeline(view, process, [*gone, *contexts])
         self.contexts.show([_held(context, view.state) for context in contexts])
         self.contexts.name_border(subtitle=f"{len(contexts)} held, {len(gone)} released")
@@ -143,5 +150,11 @@ def _facts(process: ProcessState, row: ProgramRow) -> tuple[Stat, ...]:
         Stat("id", row.short_id, "", "main", (Piece(f"of {row.username}, {age(row.age_seconds)}", "muted"),)),
         Stat("tokens", count(row.tokens), "", "good", (Piece(f"{rate(row.rate)} tok/s, {budget}", "muted"),)),
         Stat("pages", f"{row.own}", "own", "main", (Piece(f"{row.shared} shared", "muted"),)),
-        Stat("credits", credits(row.balance), "", "warn", (Piece(f"bid {credits(row.bid)}", "muted"),)),
+        Stat(
+            "credits",
+            credits(row.balance),
+            "left",
+            "warn",
+            (Piece(f"{credits(row.spent)} spent, bid {credits(row.bid)}", "muted"),),
+        ),
     )

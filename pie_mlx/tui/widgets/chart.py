@@ -74,10 +74,21 @@ def _exponent(value: float) -> int:
 class Chart(Canvas):
     """A trend with its axis; the latest value is in the border."""
 
-    def __init__(self, title: str, tone: str, text: Callable[[float], str], *, id: str, unit: str = "") -> None:
+    def __init__(
+        self,
+        title: str,
+        tone: str,
+        text: Callable[[float], str],
+        *,
+        id: str,
+        unit: str = "",
+        seconds: float = SAMPLE_SECONDS,
+    ) -> None:
+        """`seconds` is the time between two values."""
         super().__init__(id=id, classes="panel")
         self.name_border(title)
         self._tone, self._text, self._unit = tone, text, unit
+        self._seconds = seconds
         self._values: Sequence[float] = ()
         self._top: float | None = None
 
@@ -99,7 +110,7 @@ class Chart(Canvas):
             strength = 100 - 45 * row // max(1, rows - 1) if rows > 1 else 100
             lines.append([Piece(f"{label:>{margin}} ", "muted"), Piece(dots, f"{self._tone}~{strength}")])
         if rows < height:
-            lines.append([Piece(" " * (margin + 1) + time_axis(room, 2 * SAMPLE_SECONDS), "muted")])
+            lines.append([Piece(" " * (margin + 1) + time_axis(room, 2 * self._seconds), "muted")])
         return lines
 
 

@@ -370,6 +370,7 @@ class StateBuilder:
                     dividend=moved.dividend,
                     balance=moved.balance,
                     defaulted=moved.defaulted,
+                    spent=account.spent + moved.rent + moved.make_cost,
                 )
 
     # Kept history.

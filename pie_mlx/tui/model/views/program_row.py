@@ -9,6 +9,7 @@ from pie_mlx.tui.model.context import ContextState, activity
 from pie_mlx.tui.model.process import ProcessState
 from pie_mlx.tui.model.state import MonitorState
 from pie_mlx.tui.model.text import one_line
+from pie_mlx.tui.model.views.forest import forest
 
 Status = Literal["running", "waiting", "suspended", "idle", "returned", "failed", "killed"]
 
@@ -19,7 +20,8 @@ LIVING = ORDER[:4]
 class ProgramRow(msgspec.Struct, frozen=True):
     """`own` pages of the pool are held by no other program, `shared` by others too. `rate` is in tokens per second,
     `bid` the highest of its contexts. `endpoint` is the path of a request that the program answers, such as
-    /v1/messages; empty for other programs.
+    /v1/messages; empty for other programs. `parent` is the program that started it, empty for one from outside;
+    `spent` is what its launch, with all programs started from it, has paid for pages and tokens.
 
     Ages are whole seconds, so that the row of an idle program rarely changes.
     """
@@ -38,11 +40,25 @@ class ProgramRow(msgspec.Struct, frozen=True):
     tokens: int
     age_seconds: float
     endpoint: str = ""
+    parent: str = ""
+    spent: float = 0.0
 
     @property
     def short_id(self) -> str:
         """A prefix of the id that is long enough for a command line."""
         return self.id[:8]
+
+
+class FamilyRow(ProgramRow, frozen=True):
+    """A row with the branches drawn before it."""
+
+    branches: str = ""
+
+
+def families(rows: Iterable[ProgramRow]) -> list[FamilyRow]:
+    """The rows, programs below those that started them."""
+    tree = forest(rows, lambda row: row.id, lambda row: row.parent)
+    return [FamilyRow(**msgspec.structs.asdict(row), branches=branches) for row, branches in tree]
 
 
 def program_rows(state: MonitorState, waits: Mapping[str, str] = {}) -> list[ProgramRow]:
@@ -86,6 +102,8 @@ def _row(state: MonitorState, process: ProcessState, contexts: list[ContextState
         tokens=process.tokens,
         age_seconds=float(int(max(0.0, ended - process.launched_seconds))),
         endpoint=process.endpoint,
+        parent=process.parent,
+        spent=account.spent if account else 0.0,
     )
 
 

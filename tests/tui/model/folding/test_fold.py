@@ -297,3 +297,10 @@ def test_folding_in_pieces_is_folding_at_once(seed, sizes):
 def test_events_in_any_order_give_a_state(events):
     state = after(*events)
     assert state.events == len(events)
+
+
+def test_a_program_has_its_trend_with_one_value_a_second():
+    state = advance(after(*RUNNING, counted((1, 3, 0))), 40.0)
+    process = state.processes["p"]
+    assert process.held[-1] == 3
+    assert len(process.held) == len(process.rates) == pytest.approx(state.seconds - state.started_seconds, abs=1)
