@@ -13,6 +13,7 @@ from pie_mlx.events.context import (
     ContextPages,
     ContextReleased,
     ContextRestored,
+    ContextRestoring,
     ContextSuspended,
     PagesCounted,
     PageUsage,
@@ -56,6 +57,7 @@ EngineEvent = (
     | PassCompleted
     | TickCompleted
     | ContextSuspended
+    | ContextRestoring
     | ContextRestored
     | WaitChanged
     | PagesCounted
@@ -103,6 +105,7 @@ __all__ = [
     "ContextPages",
     "ContextReleased",
     "ContextRestored",
+    "ContextRestoring",
     "ContextSuspended",
     "DiskCacheChanged",
     "EngineEvent",

@@ -80,6 +80,8 @@ class Restorer:
         context.fresh = True
         restoration = Restoration(context, work, [self._replay(context, fill, work) for fill in work.fills], moved)
         self._state.restorations[context.id] = restoration
+        if moved and (work.reads or restoration.replays):
+            self._reports.restoring(context.id, work)
         state = None if work.state is None else self._state.store.pool.kept_states.use(work.state)
         if work.reads or (work.state is not None and state is None):
             self._page_io.load(self._loading(restoration))

@@ -8,6 +8,7 @@ from pie_mlx.tui.widgets.palette import STATUS_TONES
 
 MARKS = {
     "running": "●",
+    "restoring": "◍",
     "waiting": "◐",
     "suspended": "◌",
     "idle": "·",

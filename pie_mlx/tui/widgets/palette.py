@@ -55,6 +55,7 @@ def theme_names() -> list[str]:
 
 STATUS_TONES = {
     "running": "good",
+    "restoring": "main",
     "waiting": "warn",
     "suspended": "accent",
     "idle": "muted",

@@ -46,7 +46,7 @@ def _take_sample(builder: StateBuilder) -> None:
             price=builder.price,
             running=activities.count("running"),
             waiting=activities.count("waiting"),
-            suspended=activities.count("suspended"),
+            suspended=activities.count("suspended") + activities.count("restoring"),
             latency_seconds=latencies[len(latencies) // 2] if latencies else 0.0,
         )
     )

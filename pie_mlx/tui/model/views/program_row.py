@@ -11,10 +11,10 @@ from pie_mlx.tui.model.state import MonitorState
 from pie_mlx.tui.model.text import one_line
 from pie_mlx.tui.model.views.forest import forest
 
-Status = Literal["running", "waiting", "suspended", "idle", "returned", "failed", "killed"]
+Status = Literal["running", "restoring", "waiting", "suspended", "idle", "returned", "failed", "killed"]
 
-ORDER: tuple[Status, ...] = ("running", "waiting", "suspended", "idle", "returned", "failed", "killed")
-LIVING = ORDER[:4]
+LIVING: tuple[Status, ...] = ("running", "restoring", "waiting", "suspended", "idle")
+ORDER: tuple[Status, ...] = (*LIVING, "returned", "failed", "killed")
 
 
 class ProgramRow(msgspec.Struct, frozen=True):
@@ -112,7 +112,7 @@ def _status(state: MonitorState, process: ProcessState, contexts: list[ContextSt
     if process.outcome:
         return process.outcome, one_line(process.result)
     activities = [activity(context, state.seconds) for context in contexts]
-    for status in ("running", "waiting", "suspended"):
+    for status in LIVING[:-1]:
         if status in activities:
             return status, _reason(status, activities, contexts)
     return "idle", "its own code" if contexts else "holds no context"
@@ -120,7 +120,7 @@ def _status(state: MonitorState, process: ProcessState, contexts: list[ContextSt
 
 def _reason(status: str, activities: list[str], contexts: list[ContextState]) -> str:
     if status == "running":
-        counts = [f"{activities.count(other)} {other}" for other in ("waiting", "suspended") if other in activities]
+        counts = [f"{activities.count(other)} {other}" for other in LIVING[1:-1] if other in activities]
         return ", ".join([f"{activities.count('running')} of {len(contexts)} contexts in the batch", *counts])
     reason = next((c.reason for c, a in zip(contexts, activities, strict=True) if a == status and c.reason), "")
     return one_line(reason.removeprefix("waiting: ").removeprefix("suspended: "))
