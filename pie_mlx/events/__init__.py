@@ -13,6 +13,7 @@ from pie_mlx.events.context import (
     ContextPages,
     ContextReleased,
     ContextRestored,
+    ContextRestoring,
     ContextSuspended,
     PagesCounted,
     PageUsage,
@@ -58,6 +59,7 @@ EngineEvent = (
     | PassCompleted
     | TickCompleted
     | ContextSuspended
+    | ContextRestoring
     | ContextRestored
     | WaitChanged
     | PagesCounted
@@ -107,6 +109,7 @@ __all__ = [
     "ContextPages",
     "ContextReleased",
     "ContextRestored",
+    "ContextRestoring",
     "ContextSuspended",
     "DiskCacheChanged",
     "EngineEvent",

@@ -87,6 +87,14 @@ class ContextSuspended(Event, frozen=True):
     text: str
 
 
+class ContextRestoring(Event, frozen=True):
+    """A suspended context has its pages again; `read_pages` are on their way, `replayed_tokens` computed again."""
+
+    context: int
+    read_pages: int = 0
+    replayed_tokens: int = 0
+
+
 class ContextRestored(Event, frozen=True):
     """A context is in the pool again: pages found there, read from the disk, and tokens computed again."""
 

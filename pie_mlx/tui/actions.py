@@ -24,7 +24,7 @@ class Action(NamedTuple):
 EVERYWHERE = ("everywhere",)
 REPLAY = ("replay",)
 PROGRAMS = ("overview", "inferlets", "sessions", "market", "pages", "process")
-TABLES = ("overview", "inferlets", "sessions", "market", "pages", "mcp", "logs")
+TABLES = (*TABS, "process")
 
 ACTIONS = (
     Action("overview", "1", EVERYWHERE, "", "Overview: figures, trends, the programs that hold most"),
@@ -40,20 +40,25 @@ ACTIONS = (
     Action(
         "open", "enter", ("overview", "inferlets", "market", "pages", "launch"), "open", "Open the selected program"
     ),
-    Action("back", "escape", ("process", *TABLES), "back", "Go back; drop the filter"),
+    Action("back", "escape", TABLES, "back", "Go back; drop the filter"),
     Action("kill", "k", PROGRAMS, "kill", "End the selected program", True),
-    Action("filter", "slash", ("inferlets", "logs"), "filter", "Show only lines with some text in them"),
-    Action("sort_next", "greater_than_sign", ("inferlets",), "", "Sort by the next column"),
-    Action("sort_previous", "less_than_sign", ("inferlets",), "sort", "Sort by the column before"),
-    Action("reverse", "r", ("inferlets",), "reverse", "Reverse the order"),
+    Action("filter", "slash", TABLES, "filter", "Show only rows with some text in them"),
+    Action("sort_next", "greater_than_sign", TABLES, "", "Sort by the next column"),
+    Action("sort_previous", "less_than_sign", TABLES, "sort", "Sort by the column before"),
+    Action("reverse", "r", TABLES, "", "Reverse the order"),
     Action("message", "i", ("sessions", "process"), "message", "Send the selected program a message", True),
     Action("file", "f", ("sessions", "process"), "file", "Send the selected program a file", True),
     Action("attach", "a", ("sessions", "process"), "attach", "Attach to the selected program", True),
     Action("level", "l", ("logs",), "level", "Show more or less important lines"),
     Action("follow", "g", ("logs",), "follow", "Follow the latest lines"),
+    Action("heat", "h", ("pages",), "heat", "Colour pages by their last use, or by owner"),
     Action("suspend", "z", PROGRAMS, "suspend", "Take the selected program's pages until next used", True),
     Action("bid", "b", PROGRAMS, "bid", "Set the bid of the selected program", True),
     Action("copy_command", "c", PROGRAMS, "copy", "Copy the pie command that shows the selected program"),
+    Action("copy_cell", "y", TABLES, "", "Copy the id, a cell or all of the selected row"),
+    Action("show_logs", "L", PROGRAMS, "", "Logs of the selected program, its own output first"),
+    Action("show_pages", "P", PROGRAMS, "", "Pages of the selected program"),
+    Action("jump", "j", TABLES, "", "Jump to a panel by its letter"),
     Action("pause", "space", EVERYWHERE, "pause", "Pause or resume the view, or the recording"),
     Action("step_back", "left_square_bracket", REPLAY, "step", "One tick back"),
     Action("step", "right_square_bracket", REPLAY, "", "One tick on"),
@@ -65,7 +70,8 @@ ACTIONS = (
     Action("theme", "t", EVERYWHERE, "", "The next theme"),
     Action("screenshot", "s", EVERYWHERE, "", "Save a picture of the screen (SVG)"),
     Action("save_recording", "w", EVERYWHERE, "", "Save the events seen so far, for pie top --replay"),
-    Action("palette", "colon,ctrl+p", EVERYWHERE, "", "Find a command by its name"),
+    Action("go_to", "colon", EVERYWHERE, "go to", "Go to a screen or a program by its name"),
+    Action("palette", "ctrl+p", EVERYWHERE, "", "Find a command by its name"),
     Action("help", "question_mark", EVERYWHERE, "help", "Show these keys"),
     Action("quit", "q,ctrl+c", EVERYWHERE, "quit", "Leave; the engine keeps running"),
 )

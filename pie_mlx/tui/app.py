@@ -16,11 +16,13 @@ from textual.widget import Widget
 from pie_mlx.event_log import EventWriter
 from pie_mlx.files import write_file
 from pie_mlx.tui.actions import ACTIONS, BY_ID, TABS, Action, bindings
+from pie_mlx.tui.choosing import Choice, ChooseScreen
 from pie_mlx.tui.controller import Controller, ReadOnlyController
 from pie_mlx.tui.keymap import Keymap
 from pie_mlx.tui.model.alerts import Alert
 from pie_mlx.tui.monitor import Monitor
 from pie_mlx.tui.pacing import REFRESH_SECONDS, Pacing
+from pie_mlx.tui.preferences import Preferences
 from pie_mlx.tui.screens.base import MonitorScreen
 from pie_mlx.tui.screens.help import HelpScreen
 from pie_mlx.tui.screens.inferlets import InferletsScreen
@@ -73,11 +75,13 @@ class MonitorApp(Monitor):
         *,
         read_only: bool = False,
         keymap: Keymap | None = None,
+        preferences: Preferences | None = None,
         theme: str = "pie-dark",
         save_directory: Path | None = None,
         alerts: Sequence[Alert] = (),
     ) -> None:
-        super().__init__(source, ReadOnlyController(READ_ONLY) if read_only else controller, keymap or Keymap({}))
+        steering = ReadOnlyController(READ_ONLY) if read_only else controller
+        super().__init__(source, steering, keymap or Keymap({}), preferences or Preferences())
         self._first_theme = theme
         self._save_directory = save_directory or Path.cwd()
         self._alerts = dict.fromkeys(alerts, False)
@@ -133,6 +137,13 @@ class MonitorApp(Monitor):
         if isinstance(self.screen, ProcessScreen):
             self.screen.dismiss()
         self.switch_mode(tab)
+
+    def show_program(self, tab: str, process: str) -> None:
+        """Switch to another screen and show what it has of a program."""
+        self.show_tab(tab)
+        screen = self.screen
+        if isinstance(screen, MonitorScreen):
+            screen.show_program(process)
 
     def open_process(self, process: str) -> None:
         """Open the detail view of a program."""
@@ -248,6 +259,22 @@ class MonitorApp(Monitor):
             for seconds, event in records:
                 moment = seconds
                 log.write(event)
+
+    def action_go_to(self) -> None:
+        screens = [Choice(f"screen {tab}", tab, BY_ID[tab].help) for tab in TABS]
+        programs = [
+            Choice(f"program {row.id}", f"{row.program} {row.short_id}", f"{row.status}, of {row.username}")
+            for row in self.view.programs
+        ]
+        self.choose(ChooseScreen("Go to", [*screens, *programs], "screen, or program and id"), self._go_to)
+
+    def _go_to(self, key: str) -> None:
+        kind, _, name = key.partition(" ")
+        if kind == "screen":
+            self.show_tab(name)
+        else:
+            self.show_program("inferlets", name)
+            self.open_process(name)
 
     def action_palette(self) -> None:
         self.action_command_palette()

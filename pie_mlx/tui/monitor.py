@@ -7,12 +7,14 @@ from textual.app import App
 
 from pie_mlx.errors import PieError
 from pie_mlx.tui.actions import ACTIONS, Action, key_name
+from pie_mlx.tui.choosing import ChooseScreen
 from pie_mlx.tui.controller import Controller
 from pie_mlx.tui.dialogs import ConfirmScreen, PromptScreen
 from pie_mlx.tui.inbox import Inbox
 from pie_mlx.tui.keymap import Keymap
 from pie_mlx.tui.model import MonitorState
 from pie_mlx.tui.model.text import moment, one_line
+from pie_mlx.tui.preferences import Order, Preferences
 from pie_mlx.tui.source.base import EventSource
 from pie_mlx.tui.view import View
 
@@ -23,9 +25,10 @@ SILENT_SECONDS = 7.0
 class Monitor(App[None]):
     """The base of the application, which screens use. The subclass knows the screens and shows them."""
 
-    def __init__(self, source: EventSource, controller: Controller, keymap: Keymap) -> None:
+    def __init__(self, source: EventSource, controller: Controller, keymap: Keymap, preferences: Preferences) -> None:
         super().__init__()
         self.source = source
+        self.preferences = preferences
         self.controller = controller
         self.inbox = Inbox()
         self._keymap_file = keymap
@@ -39,6 +42,10 @@ class Monitor(App[None]):
 
     def show_tab(self, tab: str) -> None:
         """Switch to another screen, closing the detail view."""
+        raise NotImplementedError
+
+    def show_program(self, tab: str, process: str) -> None:
+        """Switch to another screen and show what it has of a program."""
         raise NotImplementedError
 
     def open_process(self, process: str) -> None:
@@ -66,10 +73,21 @@ class Monitor(App[None]):
         """Show a line that disappears after a while."""
         self.notify(text, severity="warning", markup=False)
 
-    def copy(self, command: str) -> None:
-        """Copy a command to the terminal's clipboard."""
-        self.copy_to_clipboard(command)
-        self.notify(f"copied: {command}", markup=False)
+    def copy(self, text: str) -> None:
+        """Copy a text to the terminal's clipboard."""
+        self.copy_to_clipboard(text)
+        self.notify(f"copied: {one_line(text)}", markup=False)
+
+    def keep_order(self, table: str, order: Order) -> None:
+        """Keep the order of a table for the next time."""
+        try:
+            self.preferences.keep_order(table, order)
+        except OSError as error:
+            self.say(f"the order of the table is not kept: {error}")
+
+    def choose(self, screen: ChooseScreen, work: Callable[[str], None]) -> None:
+        """Run `work` with the key of the choice, if there is one."""
+        self.push_screen(screen, lambda key: work(key) if key is not None else None)
 
     def confirm(self, screen: ConfirmScreen, work: Callable[[], Awaitable[object]]) -> None:
         """Run `work` if the user confirms."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 import pytest
 from textual.command import CommandPalette
+from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from pie_mlx.cli.main import pie
@@ -14,17 +15,21 @@ from pie_mlx.event_log import read_events
 from pie_mlx.tui import commands, screens
 from pie_mlx.tui.actions import ACTIONS, BY_ID, TABS, bindings, keys_table
 from pie_mlx.tui.app import READ_ONLY, MonitorApp
+from pie_mlx.tui.choosing import ChooseScreen
 from pie_mlx.tui.dialogs import ConfirmScreen, PromptScreen
 from pie_mlx.tui.keymap import Keymap, read_keymap
 from pie_mlx.tui.model.facts import Facts, InstalledProgram
+from pie_mlx.tui.preferences import Preferences
 from pie_mlx.tui.screens.help import HelpScreen
 from pie_mlx.tui.screens.process import ProcessScreen
 from pie_mlx.tui.source.recording import open_recording
 from pie_mlx.tui.widgets.bars import ReplayBar
 from pie_mlx.tui.widgets.palette import CYCLE
+from pie_mlx.tui.widgets.table import Table
 from tests.tui.harness import StillDemo, monitor, press, screen_text, settled_text, shown, still_recording, toasts
 
 PLACES = (*TABS, "process")
+LEADING_AWAY = ("back", "open", "show_logs", "show_pages")
 STEERING = [action.id for action in ACTIONS if action.steers]
 
 
@@ -38,9 +43,9 @@ async def test_every_key_of_every_screen_breaks_nothing():
         for place in PLACES:
             await go(app, pilot, place)
             for action in ACTIONS:
-                if place in action.where and action.id not in ("back", "open"):
+                if place in action.where and action.id not in LEADING_AWAY:
                     await press(app, pilot, action.keys.split(",")[0])
-                    if isinstance(app.screen, ConfirmScreen | PromptScreen) or isinstance(app.focused, Input):
+                    if isinstance(app.screen, ModalScreen) or isinstance(app.focused, Input):
                         await press(app, pilot, "escape")
                     assert getattr(app.screen, "NAME", "") == place, action.id
 
@@ -57,7 +62,7 @@ async def test_the_keys_of_every_screen_work_on_each_of_them(tmp_path):
             assert app.view.paused
             assert app.theme != before
             await press(app, pilot, "space", *(["m"] if app.screen.maximized else []))
-            for key, kind in (("question_mark", HelpScreen), ("colon", CommandPalette)):
+            for key, kind in (("question_mark", HelpScreen), ("colon", ChooseScreen), ("ctrl+p", CommandPalette)):
                 await press(app, pilot, key)
                 assert isinstance(app.screen, kind)
                 await press(app, pilot, "escape")
@@ -118,12 +123,12 @@ async def test_arrows_move_the_selection_and_it_stays_with_its_program():
 
 async def test_columns_sort_one_after_the_other():
     async with monitor() as (app, pilot):
-        await press(app, pilot, "2", "greater_than_sign")
+        await press(app, pilot, "2", "greater_than_sign", "greater_than_sign")
         names = [row.program for row in app.screen.table.rows]
         assert names == sorted(names)
         await press(app, pilot, "r")
         assert [row.program for row in app.screen.table.rows] == sorted(names, reverse=True)
-        await press(app, pilot, "less_than_sign")
+        await press(app, pilot, "less_than_sign", "less_than_sign")
         assert [row.id for row in app.screen.table.rows] == [row.id for row in app.view.programs]
 
 
@@ -154,6 +159,92 @@ async def test_a_filter_that_nothing_passes_says_so():
     async with monitor() as (app, pilot):
         await press(app, pilot, "2", "slash", *"zzz")
         assert "nothing matches 'zzz'" in screen_text(app)
+
+
+@pytest.mark.parametrize(("place", "table"), [("overview", "top"), ("market", "wallets"), ("pages", "tree")])
+async def test_every_table_is_filtered_and_sorted(place, table):
+    async with monitor() as (app, pilot):
+        await go(app, pilot, place)
+        rows = app.screen.query_one(f"#{table}", Table)
+        rows.focus()
+        await press(app, pilot, "slash", *"chat")
+        assert rows.rows
+        assert "chat" in " ".join(text for _, text in rows.fields())
+        assert "/chat: " in screen_text(app)
+        await press(app, pilot, "enter", "greater_than_sign")
+        assert rows.order[0]
+        await press(app, pilot, "escape")
+        assert rows.filter == ""
+
+
+async def test_a_tree_that_is_sorted_has_no_branches():
+    async with monitor() as (app, pilot):
+        await press(app, pilot, "5")
+        assert "└─ #" in screen_text(app)
+        await press(app, pilot, "less_than_sign")
+        assert app.screen.forest.order == ("passes", True)
+        assert "└─ #" not in screen_text(app)
+
+
+async def test_the_order_of_a_table_is_kept_for_the_next_time(tmp_path):
+    async with monitor(preferences=Preferences(tmp_path / "state.json")) as (app, pilot):
+        await press(app, pilot, "2", "greater_than_sign", "greater_than_sign", "r")
+        kept = app.screen.table.order
+    async with monitor(preferences=Preferences(tmp_path / "state.json")) as (app, pilot):
+        await press(app, pilot, "2")
+        assert app.screen.table.order == kept == ("program", True)
+
+
+def test_preferences_that_cannot_be_read_count_as_none(tmp_path):
+    (tmp_path / "state.json").write_text("{")
+    assert Preferences(tmp_path / "state.json").order("inferlets/programs") is None
+
+
+async def test_a_colon_goes_to_a_screen_and_to_a_program():
+    async with monitor() as (app, pilot):
+        await press(app, pilot, "colon", *"mar", "tab")
+        assert app.screen.field.value == "market"
+        await press(app, pilot, "enter")
+        assert app.current_mode == "market"
+        wanted = app.view.programs[3]
+        await press(app, pilot, "colon", *wanted.short_id, "enter")
+        assert isinstance(app.screen, ProcessScreen)
+        assert app.screen.selected_process() == wanted.id
+        await press(app, pilot, "escape")
+        assert (app.current_mode, app.screen.selected_process()) == ("inferlets", wanted.id)
+
+
+async def test_a_letter_jumps_to_a_panel():
+    async with monitor() as (app, pilot):
+        await press(app, pilot, "4", "j")
+        assert " c " in screen_text(app)
+        await press(app, pilot, "c")
+        assert app.focused.id == "evictions"
+
+
+async def test_the_id_a_cell_or_the_row_is_copied():
+    async with monitor() as (app, pilot):
+        await press(app, pilot, "2")
+        row = app.screen.table.selected_item
+        for name, text in (("id", row.id), ("user", row.username)):
+            await press(app, pilot, "y", *name, "enter")
+            assert app.clipboard == text
+        await press(app, pilot, "y", "enter")
+        assert app.clipboard.split("\t")[:3] == [row.short_id, row.program, row.username]
+
+
+async def test_a_program_leads_to_its_logs_with_its_own_output_first_and_to_its_pages():
+    async with monitor() as (app, pilot):
+        await press(app, pilot, "2", "slash", *"tool-agent", "enter", "L")
+        lines = app.screen.table.rows
+        process = app.screen.selected_process()
+        assert {line.process for line in lines} == {process}
+        assert [line.own for line in lines] == sorted((line.own for line in lines), reverse=True)
+        assert {line.own for line in lines} == {True, False}
+        await press(app, pilot, "2", "P")
+        assert (app.current_mode, app.screen.selected_process()) == ("pages", process)
+        await press(app, pilot, "7", "escape")
+        assert len({line.process for line in app.screen.table.rows}) > 1
 
 
 async def test_enter_opens_a_program_and_escape_leaves_it():
@@ -441,7 +532,7 @@ async def test_the_palette_runs_a_command_of_the_screen():
         commands["Market"].callback()
         await pilot.pause()
         assert app.current_mode == "market"
-        await press(app, pilot, "colon", "escape", "1")
+        await press(app, pilot, "ctrl+p", "escape", "1")
         commands["Kill"].callback()
         await pilot.pause()
         assert isinstance(app.screen, ConfirmScreen)
@@ -535,3 +626,13 @@ async def test_an_action_the_engine_refuses_is_told():
     async with monitor(Refusing()) as (app, pilot):
         await press(app, pilot, "k", "y")
         assert toasts(app) == ["the connection was lost"]
+
+
+async def test_pages_are_coloured_by_their_last_use_or_by_owner():
+    async with monitor() as (app, pilot):
+        await press(app, pilot, "5")
+        assert "Pool by owner" in screen_text(app)
+        await press(app, pilot, "h")
+        assert "used now" in screen_text(app)
+        await press(app, pilot, "h")
+        assert "used now" not in screen_text(app)

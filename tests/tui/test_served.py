@@ -1,44 +1,34 @@
-"""`textual serve` shows the monitor in a browser: one process for each visitor, over a websocket."""
+"""`pie top --web` shows the monitor in a browser: one process for each visitor, over a websocket."""
 
-import asyncio
 import contextlib
 import os
-import shlex
 import signal
 import subprocess
 import sys
 
 import pytest
-from aiohttp import ClientConnectionError, ClientSession, WSMsgType
+from aiohttp import ClientSession, CookieJar, WSMsgType, WSServerHandshakeError
+from click.testing import CliRunner
 
-from tests.ports import free_port
-
-COMMAND = shlex.join([sys.executable, "-m", "pie_mlx", "top", "--demo"])
-SERVE = "import sys; from textual_serve.server import Server; Server(sys.argv[1], port=int(sys.argv[2])).serve()"
+from pie_mlx.cli.main import pie
+from pie_mlx.cli.options import Common
+from pie_mlx.cli.top.monitor import TopRequest
 
 
 @pytest.fixture
-def port(tmp_path):
-    """Of a server that serves the demo."""
-    number = free_port()
+def address(tmp_path):
+    """Of a server that serves the demo, with its token."""
     environment = {**os.environ, "PIE_HOME": str(tmp_path)}
-    command = [sys.executable, "-c", SERVE, COMMAND, str(number)]
+    command = [sys.executable, "-m", "pie_mlx", "top", "--demo", "--web"]
     with (
         (tmp_path / "log").open("wb") as log,
-        subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True) as server,
+        subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=log, env=environment, start_new_session=True, text=True
+        ) as server,
     ):
-        yield number
+        yield server.stdout.readline().removeprefix("monitor at ").strip()
         with contextlib.suppress(ProcessLookupError):
             os.killpg(server.pid, signal.SIGKILL)
-
-
-async def connected(browser, port):
-    """Its websocket, once the server listens."""
-    while True:
-        try:
-            return await browser.ws_connect(f"http://127.0.0.1:{port}/ws?width=120&height=40")
-        except ClientConnectionError:
-            await asyncio.sleep(0.05)
 
 
 async def wait_for(channel, text):
@@ -53,9 +43,27 @@ async def wait_for(channel, text):
 
 
 @pytest.mark.timeout(120)
-async def test_a_browser_shows_the_monitor_and_its_keys_work(port):
-    async with ClientSession() as browser:
-        channel = await connected(browser, port)
+async def test_a_browser_with_the_token_shows_the_monitor_and_one_without_is_refused(address):
+    page, _, token = address.partition("?token=")
+    channel_address = page.replace("http", "ws") + "ws?width=120&height=40"
+    async with ClientSession() as stranger:
+        for path, headers, status in (
+            ("", {}, 401),
+            ("static/js/textual.js", {}, 401),
+            ("?token=" + "x" * len(token), {}, 401),
+            ("?token=" + token, {"Host": "example.com"}, 403),
+            ("?token=" + token, {"Origin": "http://example.com"}, 403),
+        ):
+            answer = await stranger.get(page + path, headers=headers, allow_redirects=False)
+            assert answer.status == status, path
+        with pytest.raises(WSServerHandshakeError) as refused:
+            await stranger.ws_connect(channel_address)
+        assert refused.value.status == 401
+    async with ClientSession(cookie_jar=CookieJar(unsafe=True)) as browser:
+        answer = await browser.get(address)
+        assert (answer.status, token in str(answer.url)) == (200, False)
+        assert "pie top" in await answer.text()
+        channel = await browser.ws_connect(channel_address, origin=page.rstrip("/"))
         await wait_for(channel, "DEMO")
         await channel.send_json(["stdin", "6"])
         await wait_for(channel, "read_file")
@@ -63,3 +71,17 @@ async def test_a_browser_shows_the_monitor_and_its_keys_work(port):
         async for message in channel:
             assert message.type is WSMsgType.BINARY
         await channel.close()
+
+
+def test_without_textual_serve_the_error_says_how_to_install_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "textual_serve.server", None)
+    monkeypatch.delitem(sys.modules, "pie_mlx.cli.top.web", raising=False)
+    ran = CliRunner().invoke(pie, ["top", "--demo", "--web"])
+    assert "pip install 'pie-mlx[web]'" in ran.output + str(ran.exception) + getattr(ran.exception, "hint", "")
+    assert ran.exit_code != 0
+
+
+def test_the_monitor_in_the_browser_has_the_options_of_the_command():
+    request = TopRequest(None, True, True, "nord", None, alert=("price>1",), web=True, port=8000)
+    words = ["top", "--theme", "nord", "--url", "ws://a", "--alert", "price>1", "--demo", "--read-only"]
+    assert request.words(Common(url="ws://a")) == words

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from pie_mlx.cli.options import Common, common_options
+from pie_mlx.cli.options import Common, Whole, common_options
 
 
 @click.command(options_metavar="[OPTIONS]")
@@ -22,6 +22,8 @@ from pie_mlx.cli.options import Common, common_options
 @click.option(
     "--until", multiple=True, metavar="CONDITION", help="Draw nothing; end when this holds, with its value, or --json."
 )
+@click.option("--web", is_flag=True, help="Serve it to a browser on this machine, at an address with a token.")
+@click.option("--port", type=Whole(0, 65535), default=0, metavar="N", help="With --web: listen here; 0: any free one.")
 @common_options
 @click.pass_context
 def command(ctx: click.Context, **given: Any) -> int:
@@ -34,6 +36,8 @@ def command(ctx: click.Context, **given: Any) -> int:
     common = ctx.ensure_object(Common)
     if given["demo"] and given["replay"]:
         raise click.UsageError("--demo and --replay exclude each other")
+    if given["port"] and not given["web"]:
+        raise click.UsageError("--port is for --web")
     from pie_mlx.cli.top.monitor import TopRequest, monitor
 
     return monitor(TopRequest(**given), common)

@@ -14,12 +14,14 @@ from pie_mlx.cli.engine.connection import engine_address, open_client
 from pie_mlx.cli.options import Common
 from pie_mlx.client import Client
 from pie_mlx.config import pie_home
+from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.tui.controller import Controller, ReadOnlyController
 from pie_mlx.tui.inbox import Inbox
 from pie_mlx.tui.keymap import Keymap, read_keymap
 from pie_mlx.tui.model import MonitorState
 from pie_mlx.tui.model.alerts import Alert, alert
 from pie_mlx.tui.model.views.summary import summary
+from pie_mlx.tui.preferences import Preferences
 from pie_mlx.tui.source.base import EventSource
 from pie_mlx.tui.source.demo import DemoSource
 from pie_mlx.tui.source.live import LiveSource
@@ -27,6 +29,7 @@ from pie_mlx.tui.source.recording import RecordingSource, open_recording
 
 REPLAY_REFUSAL = "a recording cannot be steered"
 KEYS_FILE = "monitor-keys.toml"
+STATE_FILE = "monitor-state.json"
 LOOK_SECONDS = 1.0
 """How long --json watches an engine, to measure rates."""
 UNTIL_SECONDS = 0.25
@@ -44,12 +47,31 @@ class TopRequest:
     keys: Path | None
     alert: tuple[str, ...] = ()
     until: tuple[str, ...] = ()
+    web: bool = False
+    port: int = 0
+
+    def words(self, common: Common) -> list[str]:
+        """The command line of the same monitor in a terminal."""
+        named = {
+            "--replay": self.replay,
+            "--theme": self.theme,
+            "--keys": self.keys,
+            "--config": common.config,
+            "--url": common.url,
+        }
+        flags = {"--demo": self.demo, "--read-only": self.read_only}
+        options = [word for name, value in named.items() if value is not None for word in (name, str(value))]
+        alerts = [word for each in self.alert for word in ("--alert", each)]
+        return ["top", *options, *alerts, *(name for name, given in flags.items() if given)]
 
 
 def monitor(request: TopRequest, common: Common) -> int:
     """Show the monitor until the user leaves. Raises PieError, OSError and click.UsageError before it shows."""
     alerts, until = [alert(each) for each in request.alert], [alert(each) for each in request.until]
     source, controller = opened(request, common)
+    if request.web:
+        _serve(request, common)
+        return 0
     if until:
         return _wait_until(source, until, as_json=common.json)
     if common.json:
@@ -87,10 +109,27 @@ def _show(source: EventSource, controller: Controller, request: TopRequest, aler
     if theme not in theme_names():
         raise click.UsageError(f"--theme {theme}: there is none; known: {', '.join(theme_names())}")
     app = MonitorApp(
-        source, controller, read_only=request.read_only, keymap=_keymap(request.keys), theme=theme, alerts=alerts
+        source,
+        controller,
+        read_only=request.read_only,
+        keymap=_keymap(request.keys),
+        preferences=Preferences(pie_home(os.environ) / STATE_FILE),
+        theme=theme,
+        alerts=alerts,
     )
     app.run()
     return app.return_code or 0
+
+
+def _serve(request: TopRequest, common: Common) -> None:
+    """Raises InvalidArgumentError without textual-serve, and OSError for a port that is taken."""
+    try:
+        from pie_mlx.cli.top.web import serve
+    except ImportError:
+        raise InvalidArgumentError(
+            "--web needs textual-serve, which is not installed", hint="pip install 'pie-mlx[web]'"
+        ) from None
+    serve(request.words(common), request.port)
 
 
 def _wait_until(source: EventSource, conditions: Sequence[Alert], *, as_json: bool) -> int:

@@ -8,6 +8,7 @@ from pie_mlx.engine.policies import Plan, Reason, Suspension
 from pie_mlx.events import (
     AccountMovement,
     ContextRestored,
+    ContextRestoring,
     ContextSuspended,
     Event,
     MarketSettled,
@@ -43,6 +44,10 @@ class TickReports:
     def suspended_itself(self, context: int) -> None:
         """The program gave the pages back (R2)."""
         self._emit(ContextSuspended(context, context, "requested", "suspended: by its program"))
+
+    def restoring(self, context: int, work: Restore) -> None:
+        """A context has its pages; their content is being read or computed again."""
+        self._emit(ContextRestoring(context, len(work.reads) + len(work.stored), work.replayed_tokens))
 
     def restored(self, context: int, work: Restore) -> None:
         """All content of a context is in the pool again."""

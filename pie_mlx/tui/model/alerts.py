@@ -35,7 +35,7 @@ FIGURES: Mapping[str, Callable[[MonitorState], float]] = {
     "price": lambda state: state.price,
     "pages": _percent_used,
     "programs": _programs(*LIVING),
-    "waiting": _programs("waiting", "suspended"),
+    "waiting": _programs("waiting", "suspended", "restoring"),
     "failed": _programs("failed"),
     "tokens": lambda state: state.tokens_per_second,
     "latency": lambda state: state.latency_seconds,

@@ -6,8 +6,8 @@ import msgspec
 
 from pie_mlx.events import PassCompleted
 
-Activity = Literal["running", "waiting", "suspended"]
-SpanKind = Literal["forward", "waiting", "suspended", "tool"]
+Activity = Literal["running", "waiting", "suspended", "restoring"]
+SpanKind = Literal["forward", "waiting", "suspended", "restoring", "tool"]
 
 SPANS = 96
 IDLE_SECONDS = 1.0

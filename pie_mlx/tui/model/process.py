@@ -36,7 +36,8 @@ class ProcessState(msgspec.Struct, frozen=True):
     it. `recent_decoded` were added to its text since the last sample; `rate`, of them per second, lags by a sample.
 
     `tools` are its latest calls of MCP servers. `outcome` is empty while it lives; `result` is its return value
-    or error afterwards. `input` is the start of its input, as JSON. `miss` is why its latest prompt was computed.
+    or error afterwards. `rates` and `held` are its rates and its pages, one for each latest second. `input` is
+    the start of its input, as JSON. `miss` is why its latest prompt was computed.
     """
 
     id: str
@@ -59,6 +60,8 @@ class ProcessState(msgspec.Struct, frozen=True):
     input: str = ""
     parent: str = ""
     miss: str = ""
+    rates: tuple[float, ...] = ()
+    held: tuple[int, ...] = ()
 
     @property
     def lives(self) -> bool:

@@ -18,6 +18,9 @@ EVICTIONS = 200
 ENDED_PROCESSES = 200
 RELEASED_CONTEXTS = 512
 BALANCE_SAMPLES = 160
+TREND_SAMPLES = 120
+TREND_EVERY = 4
+"""Samples of the engine for one of each program's trend, which thus has one each second."""
 
 Level = Literal["debug", "info", "warning", "error"]
 
@@ -38,7 +41,7 @@ class Sample(msgspec.Struct, frozen=True):
 
 
 class LogLine(msgspec.Struct, frozen=True):
-    """A line of the log; `process` is empty where it concerns the engine."""
+    """A line of the log; `process` is empty where it concerns the engine. `own` lines are what the program wrote."""
 
     number: int
     seconds: float
@@ -46,6 +49,7 @@ class LogLine(msgspec.Struct, frozen=True):
     process: str
     source: str
     text: str
+    own: bool = False
 
 
 class Eviction(msgspec.Struct, frozen=True):
@@ -60,7 +64,10 @@ class Eviction(msgspec.Struct, frozen=True):
 
 
 class AccountState(msgspec.Struct, frozen=True):
-    """The wallet of a launch root, in credits; `rent` and `dividend` are those of the latest tick that changed it."""
+    """The wallet of a launch root, in credits; `rent` and `dividend` are those of the latest tick that changed it.
+
+    `spent` sums what it paid for pages and tokens since the monitor has known it.
+    """
 
     id: int
     endowment: float
@@ -70,6 +77,7 @@ class AccountState(msgspec.Struct, frozen=True):
     dividend: float = 0.0
     defaulted: bool = False
     balances: tuple[float, ...] = ()
+    spent: float = 0.0
 
 
 def computes(seconds: float, ticked_seconds: float, tick_seconds: float) -> bool:

@@ -3,17 +3,21 @@
 from collections.abc import Iterator
 from typing import Any, ClassVar, cast
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
 from textual.screen import Screen
 from textual.widget import Widget
+from textual.widgets import Input
 
 from pie_mlx.tui import commands
 from pie_mlx.tui.actions import TABS, bindings
+from pie_mlx.tui.choosing import Choice, ChooseScreen, JumpScreen
 from pie_mlx.tui.dialogs import ConfirmScreen, PromptScreen, Question
 from pie_mlx.tui.model.text import clock, count, credits
 from pie_mlx.tui.monitor import Monitor
+from pie_mlx.tui.preferences import Order
 from pie_mlx.tui.source.base import Link
 from pie_mlx.tui.view import View
 from pie_mlx.tui.widgets.bars import Heading, KeyBar, Place, ReplayBar, StatusBar, TabBar
@@ -52,11 +56,14 @@ class MonitorScreen(Screen[None]):
         self._status_bar = StatusBar()
         self._replay_bar = ReplayBar()
         self._key_bar = KeyBar()
+        self._filter = Input(placeholder="regular expression; !text for rows without it; ~letters", id="filter")
+        self._filtered: Table[Any] | None = None
 
     def compose(self) -> ComposeResult:
         yield self._status_bar
         yield TabBar(NAMES, self.TAB or self.NAME)
         yield TooSmall(id="too-small")
+        yield self._filter
         with Container(id="body"):
             yield from self.body()
         if self.monitor.source.playback is not None:
@@ -75,6 +82,15 @@ class MonitorScreen(Screen[None]):
     def monitor(self) -> Monitor:
         """The application."""
         return cast("Monitor", self.app)  # pyright: ignore[reportUnknownMemberType]
+
+    def on_mount(self) -> None:
+        for table in self._tables():
+            if order := self.monitor.preferences.order(f"{self.NAME}/{table.id}"):
+                table.set_order(order.column, order.reverse)
+
+    def on_table_sorted(self, message: Table.Sorted) -> None:
+        self.monitor.keep_order(f"{self.NAME}/{message.table.id}", Order(*message.table.order))
+        self.show_body(self.monitor.view)
 
     def on_screen_resume(self) -> None:
         self.call_after_refresh(self.show, self.monitor.view)
@@ -109,11 +125,88 @@ class MonitorScreen(Screen[None]):
             self.monitor.open_process(process)
 
     def action_back(self) -> None:
-        """Return from a maximised panel to all panels, else to the overview."""
+        """Return from a maximised panel to all panels, from a filter to all rows, else leave."""
         if self.maximized is not None:
             self.minimize()
+        elif self._filter.has_class("shown"):
+            self._filter.value = ""
+            self._leave_filter()
         else:
-            self.monitor.show_tab(TABS[0])
+            self.leave()
+
+    def leave(self) -> None:
+        """Return to the overview."""
+        self.monitor.show_tab(TABS[0])
+
+    # Finding rows of the table with the focus.
+
+    def _tables(self) -> list[Table[Any]]:
+        return cast("list[Table[Any]]", list(self.query("Table")))
+
+    def _table(self) -> Table[Any] | None:
+        """The table that the keys act on."""
+        focused = self.focused
+        tables = self._tables()
+        return next((table for table in tables if table is focused), tables[0] if tables else None)
+
+    def action_filter(self) -> None:
+        self._filtered = self._table()
+        if self._filtered is not None:
+            self._filter.value = self._filtered.filter
+            self._filter.add_class("shown")
+            self._filter.focus()
+
+    @on(Input.Changed, "#filter")
+    def _filter_changed(self, message: Input.Changed) -> None:
+        if self._filtered is not None:
+            self._filtered.set_filter(message.value)
+            self.show_body(self.monitor.view)
+
+    @on(Input.Submitted, "#filter")
+    def _leave_filter(self) -> None:
+        self._filter.set_class(bool(self._filter.value), "shown")
+        if self._filtered is not None:
+            self._filtered.focus()
+
+    def action_sort_next(self) -> None:
+        if table := self._table():
+            table.sort_by(1)
+
+    def action_sort_previous(self) -> None:
+        if table := self._table():
+            table.sort_by(-1)
+
+    def action_reverse(self) -> None:
+        if table := self._table():
+            table.turn_round()
+
+    def action_jump(self) -> None:
+        self.monitor.push_screen(JumpScreen(self.focus_chain))
+
+    def action_copy_cell(self) -> None:
+        """Offer the texts of the selected row, of which one is copied."""
+        table = self._table()
+        fields = table.fields() if table is not None else []
+        if table is None or not fields:
+            self.monitor.say("no row is selected")
+            return
+        row = "\t".join(text for _, text in fields)
+        texts = {"row": row, **dict(fields), "id": self.selected_process() or table.selected}
+        choices = [Choice(name, name, text) for name, text in texts.items() if text]
+        self.monitor.choose(
+            ChooseScreen("Copy", choices, "name of a column"), lambda name: self.monitor.copy(texts[name])
+        )
+
+    def action_show_logs(self) -> None:
+        if process := self._chosen():
+            self.monitor.show_program("logs", process)
+
+    def action_show_pages(self) -> None:
+        if process := self._chosen():
+            self.monitor.show_program("pages", process)
+
+    def show_program(self, process: str) -> None:
+        """Show what the screen has of one program."""
 
     def action_copy_command(self) -> None:
         if process := self._chosen():

@@ -1,13 +1,14 @@
 """The columns of tables of programs."""
 
-from pie_mlx.tui.model.text import age, credits, rate
-from pie_mlx.tui.model.views.program_row import LIVING, ORDER, ProgramRow
+from pie_mlx.tui.model.text import age, count, credits, rate
+from pie_mlx.tui.model.views.program_row import LIVING, ORDER, FamilyRow, ProgramRow
 from pie_mlx.tui.widgets.canvas import Piece
+from pie_mlx.tui.widgets.column import Column
 from pie_mlx.tui.widgets.palette import STATUS_TONES
-from pie_mlx.tui.widgets.table import Column
 
 MARKS = {
     "running": "●",
+    "restoring": "◍",
     "waiting": "◐",
     "suspended": "◌",
     "idle": "·",
@@ -49,9 +50,11 @@ def amount(text: str, row: ProgramRow) -> Piece:
     return Piece(text if text != "0" else "·", tone_of(row) if text != "0" else "faint")
 
 
-ID = Programs("id", 8, lambda row: Piece(row.short_id, "muted"), show_from=100)
-PROGRAM = Programs("program", 20, program, lambda row: row.program)
-USER = Programs("user", 8, lambda row: Piece(row.username, tone_of(row)), lambda row: row.username, show_from=90)
+ID = Programs("id", 8, lambda row: Piece(row.short_id, "muted"), lambda row: row.id, show_from=100)
+PROGRAM = Programs("program", 20, program, lambda row: row.program, most=36)
+USER = Programs(
+    "user", 8, lambda row: Piece(row.username, tone_of(row)), lambda row: row.username, show_from=90, most=16
+)
 STATUS = Programs("state", 11, status, lambda row: ORDER.index(row.status))
 CONTEXTS = Programs(
     "ctx", 4, lambda row: pages(row.contexts, row), lambda row: row.contexts, "right", show_from=110, descending=True
@@ -77,5 +80,35 @@ AGE = Programs(
 REASON = Programs("reason", 0, lambda row: Piece(row.reason, "bad" if row.status == "failed" else "muted"))
 
 OVERVIEW = (PROGRAM, USER, STATUS, CONTEXTS, OWN, SHARED, BALANCE, BID, RATE, REASON)
-INFERLETS = (ID, PROGRAM, USER, STATUS, CONTEXTS, OWN, SHARED, BALANCE, BID, RATE, AGE, REASON)
+FAMILY = Column[FamilyRow](
+    "program", 20, lambda row: [Piece(row.branches, "faint"), *program(row)], lambda row: row.program, most=36
+)
+SPENT = Programs(
+    "spent",
+    6,
+    lambda row: amount(credits(row.spent), row),
+    lambda row: row.spent,
+    "right",
+    show_from=120,
+    descending=True,
+)
+TOKENS = Programs(
+    "tokens", 6, lambda row: amount(count(row.tokens), row), lambda row: row.tokens, "right", 120, descending=True
+)
+INFERLETS: tuple[Column[FamilyRow], ...] = (
+    ID,
+    FAMILY,
+    USER,
+    STATUS,
+    CONTEXTS,
+    OWN,
+    SHARED,
+    SPENT,
+    BALANCE,
+    BID,
+    TOKENS,
+    RATE,
+    AGE,
+    REASON,
+)
 """`reason` takes the remaining width."""

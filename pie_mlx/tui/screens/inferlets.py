@@ -1,13 +1,21 @@
 """The screen of all programs, with the reasons they wait."""
 
+from collections.abc import Iterator
 from typing import ClassVar
 
-from pie_mlx.tui.model.views.program_row import LIVING, ProgramRow
-from pie_mlx.tui.screens.base import place_bindings
+import msgspec
+from textual.widget import Widget
+
+from pie_mlx.tui.model.views.program_row import LIVING, FamilyRow, ProgramRow, families
+from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
 from pie_mlx.tui.screens.columns import INFERLETS
-from pie_mlx.tui.screens.filtered import FilteredScreen
 from pie_mlx.tui.view import View
 from pie_mlx.tui.widgets.table import Table
+
+
+def alone(row: FamilyRow) -> FamilyRow:
+    """The row without its place in the tree."""
+    return msgspec.structs.replace(row, branches="") if row.branches else row
 
 
 def searched(row: ProgramRow) -> str:
@@ -15,27 +23,30 @@ def searched(row: ProgramRow) -> str:
     return f"{row.id} {row.program} {row.username} {row.status} {row.reason}"
 
 
-class InferletsScreen(FilteredScreen[ProgramRow]):
+class InferletsScreen(MonitorScreen):
     NAME = "inferlets"
     BINDINGS: ClassVar = place_bindings("inferlets")
 
     def __init__(self) -> None:
-        table = Table[ProgramRow](
+        super().__init__()
+        self.table = Table[FamilyRow](
             INFERLETS,
             lambda row: row.id,
             title="Inferlets",
             id="programs",
             matches=searched,
         )
-        super().__init__(table, placeholder="part of a name, user, state or reason")
+
+    def body(self) -> Iterator[Widget]:
+        yield self.table
 
     def show_body(self, view: View) -> None:
         self.table.empty = view.no_programs
-        self.table.show(view.programs)
+        rows = families(view.programs)
+        self.table.show(rows if self.table.is_in_source_order else [alone(row) for row in rows])
         living = sum(row.status in LIVING for row in view.programs)
-        shown = f"{len(self.table.rows)} shown, " if self.table.filter else ""
         self._show_selected()
-        self.table.name_border(subtitle=f"{shown}{living} alive, {len(view.programs) - living} ended")
+        self.table.name_border(subtitle=f"{living} alive, {len(view.programs) - living} ended")
 
     def on_table_selected(self, message: Table.Selected) -> None:
         self._show_selected()
@@ -48,11 +59,5 @@ class InferletsScreen(FilteredScreen[ProgramRow]):
     def selected_process(self) -> str:
         return self.table.selected
 
-    def action_sort_next(self) -> None:
-        self.table.sort_by(1)
-
-    def action_sort_previous(self) -> None:
-        self.table.sort_by(-1)
-
-    def action_reverse(self) -> None:
-        self.table.turn_round()
+    def show_program(self, process: str) -> None:
+        self.table.select(process)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from rich.text import Text
+from textual import on
 from textual.containers import Container, VerticalScroll
 from textual.widget import Widget
 from textual.widgets import Button, Input, Label, Static
@@ -15,11 +16,12 @@ from pie_mlx.tui.model.views.launch_form import form_budget, form_input
 from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
 from pie_mlx.tui.view import View
 from pie_mlx.tui.widgets.canvas import Piece
-from pie_mlx.tui.widgets.table import Column, Table
+from pie_mlx.tui.widgets.column import Column
+from pie_mlx.tui.widgets.table import Table
 
 Installed = Column[InstalledProgram]
 COLUMNS = (
-    Installed("program", 20, lambda row: [Piece(row.name, "bright"), Piece(f"@{row.version}", "muted")]),
+    Installed("program", 20, lambda row: [Piece(row.name, "bright"), Piece(f"@{row.version}", "muted")], most=36),
     Installed("what it does", 0, lambda row: Piece(row.description, "muted"), show_from=44),
 )
 UNKNOWN = "a recording holds no programs to launch"
@@ -76,7 +78,8 @@ class LaunchScreen(MonitorScreen):
     def on_input_changed(self, message: Input.Changed) -> None:
         self._show_command()
 
-    async def on_input_submitted(self, message: Input.Submitted) -> None:
+    @on(Input.Submitted, "#form Input")
+    def _next_field(self) -> None:
         self.screen.focus_next()
 
     def on_button_pressed(self, message: Button.Pressed) -> None:

@@ -14,8 +14,9 @@ from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
 from pie_mlx.tui.view import View
 from pie_mlx.tui.widgets.canvas import Piece
 from pie_mlx.tui.widgets.chart import Chart, sparkline
+from pie_mlx.tui.widgets.column import Column
 from pie_mlx.tui.widgets.palette import STATUS_TONES, owner_tone
-from pie_mlx.tui.widgets.table import Column, Table
+from pie_mlx.tui.widgets.table import Table
 
 BAR_CELLS = 20
 TREND_CELLS = 20
@@ -65,6 +66,14 @@ def _bid(row: BookRow) -> Piece:
     return Piece(credits(row.demand.bid), "bright") if row.demand else Piece("╌╌╌╌╌╌", "warn")
 
 
+def _demanded(row: BookRow) -> float:
+    return row.demand.pages if row.demand else 0.0
+
+
+def _pages(row: BookRow) -> str:
+    return f"{row.demand.pages:.0f}" if row.demand else ""
+
+
 def _until(row: BookRow) -> Piece:
     return Piece(f"{row.demand.until:.0f}" if row.demand else "", "muted")
 
@@ -82,10 +91,10 @@ def _status(row: BookRow) -> Piece:
 
 Book = Column[BookRow]
 BOOK = (
-    Book("bid", 6, _bid, align="right"),
-    Book("pages", 5, lambda row: f"{row.demand.pages:.0f}" if row.demand else "", align="right"),
-    Book("until", 5, _until, align="right", show_from=76),
-    Book("place in the pool", BAR_CELLS, depth, show_from=64),
+    Book("bid", 6, _bid, lambda row: row.demand.bid if row.demand else 0.0, "right", descending=True),
+    Book("pages", 5, _pages, _demanded, "right", descending=True),
+    Book("until", 5, _until, lambda row: row.demand.until if row.demand else 0.0, "right", show_from=76),
+    Book("place in the pool", BAR_CELLS, depth, _demanded, show_from=64, descending=True),
     Book("state", 9, _status, show_from=56),
     Book("program", 0, _program),
 )
@@ -103,11 +112,35 @@ WALLETS = (
         "balance over time",
         TREND_CELLS,
         lambda row: _trend(row.account),
+        lambda row: row.account.balance,
         show_from=50,
+        descending=True,
     ),
-    Wallets("credits", 7, lambda row: Piece(credits(row.account.balance), "bright"), align="right"),
-    Wallets("rent", 6, lambda row: Piece(credits(row.account.rent), "muted"), align="right"),
-    Wallets("gets", 6, lambda row: Piece(credits(row.account.dividend), "muted"), align="right", show_from=44),
+    Wallets(
+        "credits",
+        7,
+        lambda row: Piece(credits(row.account.balance), "bright"),
+        lambda row: row.account.balance,
+        "right",
+        descending=True,
+    ),
+    Wallets(
+        "rent",
+        6,
+        lambda row: Piece(credits(row.account.rent), "muted"),
+        lambda row: row.account.rent,
+        "right",
+        descending=True,
+    ),
+    Wallets(
+        "gets",
+        6,
+        lambda row: Piece(credits(row.account.dividend), "muted"),
+        lambda row: row.account.dividend,
+        "right",
+        show_from=44,
+        descending=True,
+    ),
 )
 Evictions = Column[Eviction]
 EVICTIONS = (
@@ -165,7 +198,7 @@ class MarketScreen(MonitorScreen):
         state = view.state
         self.price.show([sample.price for sample in state.history])
         book = book_rows(state)
-        self.book.show(book)
+        self.book.show(book if self.book.is_in_source_order else [row for row in book if row.demand])
         wanted = sum(row.demand.pages for row in book if row.demand)
         self.book.name_border(subtitle=f"{wanted:.0f} pages wanted of {state.pages.total}")
         self.wallets.show(wallets(state))

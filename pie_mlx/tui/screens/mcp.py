@@ -13,25 +13,35 @@ from pie_mlx.tui.model.text import duration, one_line
 from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
 from pie_mlx.tui.view import View
 from pie_mlx.tui.widgets.canvas import Piece
-from pie_mlx.tui.widgets.table import Column, Table
+from pie_mlx.tui.widgets.column import Column
+from pie_mlx.tui.widgets.table import Table
 from pie_mlx.tui.widgets.transcript import Transcript
 
 TONES = {"ready": "good", "stopped": "bad", "client": "main", "unused": "muted"}
 
+
+def _failed(row: McpState) -> int:
+    return row.errors
+
+
+def _latest(row: McpState) -> float:
+    return row.duration_seconds
+
+
 Servers = Column[McpState]
 SERVERS = (
-    Servers("server", 16, lambda row: Piece(one_line(row.name), "bright")),
+    Servers("server", 16, lambda row: Piece(one_line(row.name), "bright"), most=32),
     Servers("over", 8, lambda row: Piece(row.transport, "muted")),
     Servers("state", 8, lambda row: Piece(row.state, TONES[row.state])),
-    Servers("starts", 6, lambda row: Piece(f"{row.starts or '·'}", "muted"), align="right", show_from=90),
-    Servers("calls", 6, lambda row: f"{row.calls}", align="right"),
-    Servers("failed", 6, lambda row: Piece(f"{row.errors}", "bad" if row.errors else "muted"), align="right"),
-    Servers("latest", 8, lambda row: Piece(duration(row.duration_seconds), "muted"), align="right", show_from=90),
+    Servers("starts", 6, lambda row: Piece(f"{row.starts or '·'}", "muted"), lambda row: row.starts, "right", 90),
+    Servers("calls", 6, lambda row: f"{row.calls}", lambda row: row.calls, "right", descending=True),
+    Servers("failed", 6, lambda row: Piece(f"{row.errors}", "bad" if row.errors else "muted"), _failed, "right"),
+    Servers("latest", 8, lambda row: Piece(duration(row.duration_seconds), "muted"), _latest, "right", 90),
     Servers("latest error", 0, lambda row: Piece(one_line(row.last_error), "bad")),
 )
 
 TOOLS: tuple[Column[McpTool], ...] = (
-    Column("tool", 20, lambda row: Piece(one_line(row.name), "bright")),
+    Column("tool", 20, lambda row: Piece(one_line(row.name), "bright"), most=40),
     Column("what it does", 0, lambda row: Piece(one_line(row.description), "muted")),
 )
 

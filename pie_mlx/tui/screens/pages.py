@@ -1,39 +1,61 @@
 """The screen of the pool by owner, and the tree of forks."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from math import inf
 from typing import ClassVar
 
+import msgspec
 from textual.widget import Widget
 
 from pie_mlx.tui.model import MonitorState
 from pie_mlx.tui.model.context import activity
 from pie_mlx.tui.model.views.context_tree import TreeRow, context_tree
+from pie_mlx.tui.model.views.pool import HeldPages, held_pages
 from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
 from pie_mlx.tui.view import View
 from pie_mlx.tui.widgets.canvas import Piece
+from pie_mlx.tui.widgets.column import Column
 from pie_mlx.tui.widgets.page_map import LEGEND_LINES, PageMap
 from pie_mlx.tui.widgets.palette import STATUS_TONES, owner_tone
 from pie_mlx.tui.widgets.share_bar import Share
-from pie_mlx.tui.widgets.table import Column, Table
+from pie_mlx.tui.widgets.table import Table
 
 BAR_CELLS = 24
 
 
-def owner_shares(state: MonitorState) -> list[Share]:
-    """Pages that one program alone holds, by account; then the used pages that several programs hold, or programs of
-    other users."""
-    owned: dict[int, int] = {}
-    names: dict[int, str] = {}
-    for process in state.processes.values():
-        if process.own_pages:
-            owned[process.account] = owned.get(process.account, 0) + process.own_pages
-            names.setdefault(process.account, process.program.partition("@")[0])
-    shares = [Share(names[account], pages, owner_tone(account)) for account, pages in sorted(owned.items())]
+HEAT = (
+    (1.0, "bad", "used now"),
+    (10.0, "warn", "in 10 s"),
+    (60.0, "main", "in a minute"),
+    (inf, "muted", "longer ago"),
+)
+"""How long ago pages were used, at most; the tone of such pages, and its name."""
+
+
+def pool_shares(state: MonitorState, *, by_heat: bool = False) -> list[Share]:
+    """The pool by holder, or by the last use of its pages, with a text for each."""
     return [
-        *shares,
-        Share("shared or of others", state.pages.used - sum(owned.values()), "bright"),
-        Share("cached", state.pages.cached, "muted"),
-        Share("free", state.pages.free, "faint"),
+        *(_held_share(each, state.seconds, by_heat) for each in held_pages(state)),
+        Share("cached", state.pages.cached, "faint" if by_heat else "muted", text="cached, free to take"),
+        Share("free", state.pages.free, "faint", text="free"),
+    ]
+
+
+def _held_share(held: HeldPages, now: float, by_heat: bool) -> Share:
+    name, tone = held.owner, owner_tone(held.account) if held.account >= 0 else "bright"
+    if by_heat:
+        tone, name = next((tone, name) for most, tone, name in HEAT if now - held.used_seconds <= most)
+    return Share(name, held.pages, tone, held.shared, held.described(now))
+
+
+def legend(shares: Sequence[Share]) -> list[Share]:
+    """The shares by name; owners whose pages are all shared are hatched."""
+    sums: dict[tuple[str, str], list[Share]] = {}
+    for share in shares:
+        sums.setdefault((share.name, share.tone), []).append(share)
+    return [
+        Share(name, sum(share.amount for share in alike), tone, all(share.hatched for share in alike))
+        for (name, tone), alike in sums.items()
     ]
 
 
@@ -53,7 +75,7 @@ def tree_lines(state: MonitorState) -> list[TreeLine]:
         TreeLine(
             row.context,
             row.branches,
-            names.get(row.context.process, "") if not row.branches else "",
+            names.get(row.context.process, ""),
             activity(row.context, state.seconds),
             max(1, most),
         )
@@ -63,26 +85,52 @@ def tree_lines(state: MonitorState) -> list[TreeLine]:
 
 def _name(row: TreeLine) -> list[Piece]:
     tone = owner_tone(row.context.account)
-    return [Piece(row.branches, "faint"), Piece(f"#{row.context.id} ", tone), Piece(row.program, "bright")]
+    program = "" if row.branches else row.program
+    return [Piece(row.branches, "faint"), Piece(f"#{row.context.id} ", tone), Piece(program, "bright")]
+
+
+def _alone(row: TreeLine) -> TreeLine:
+    """The row without its place in the tree."""
+    return msgspec.structs.replace(row, branches="")
 
 
 def _bar(row: TreeLine) -> list[Piece]:
     """Shared pages hollow, own pages solid."""
-    held = row.context.own_pages + row.context.shared_pages
+    held = _held(row)
     cells = [round(number * BAR_CELLS / row.most_pages) for number in (row.context.shared_pages, held)]
     tone = owner_tone(row.context.account)
     return [Piece("▒" * cells[0], tone), Piece("█" * (cells[1] - cells[0]), tone)]
 
 
+def _held(row: TreeLine) -> int:
+    return row.context.own_pages + row.context.shared_pages
+
+
+def _shared(row: TreeLine) -> int:
+    return row.context.shared_pages
+
+
+def _own(row: TreeLine) -> int:
+    return row.context.own_pages
+
+
+def _tokens(row: TreeLine) -> int:
+    return row.context.held_tokens
+
+
+def _passes(row: TreeLine) -> int:
+    return row.context.passes
+
+
 Tree = Column[TreeLine]
 TREE = (
-    Tree("context", 0, _name),
+    Tree("context", 0, _name, lambda row: row.context.id),
     Tree("state", 9, lambda row: Piece(row.status, STATUS_TONES[row.status])),
-    Tree("▒ shared █ own", BAR_CELLS, _bar, show_from=70),
-    Tree("shared", 6, lambda row: Piece(f"{row.context.shared_pages}", "muted"), align="right", show_from=50),
-    Tree("own", 5, lambda row: f"{row.context.own_pages}", align="right"),
-    Tree("tokens", 6, lambda row: Piece(f"{row.context.held_tokens}", "muted"), align="right"),
-    Tree("passes", 6, lambda row: Piece(f"{row.context.passes}", "muted"), align="right", show_from=80),
+    Tree("▒ shared █ own", BAR_CELLS, _bar, _held, show_from=70, descending=True),
+    Tree("shared", 6, lambda row: Piece(f"{row.context.shared_pages}", "muted"), _shared, "right", 50, True),
+    Tree("own", 5, lambda row: f"{row.context.own_pages}", _own, "right", descending=True),
+    Tree("tokens", 6, lambda row: Piece(f"{row.context.held_tokens}", "muted"), _tokens, "right", descending=True),
+    Tree("passes", 6, lambda row: Piece(f"{row.context.passes}", "muted"), _passes, "right", 80, True),
 )
 
 
@@ -93,6 +141,7 @@ class PagesScreen(MonitorScreen):
     def __init__(self) -> None:
         super().__init__()
         self.map = PageMap(id="map")
+        self._by_heat = False
         self.forest = Table[TreeLine](
             TREE,
             lambda row: str(row.context.id),
@@ -109,17 +158,32 @@ class PagesScreen(MonitorScreen):
         pages, spilled = view.state.pages, view.state.spilled_pages
         if not self.has_class("-wide"):
             self.map.styles.height = self._map_height(pages.total)
-        self.map.show(owner_shares(view.state))
+        shares = pool_shares(view.state, by_heat=self._by_heat)
+        on_disk = [Share("in the spill file", spilled, "owner5", hatched=True)]
+        self.map.show(shares, [*legend(shares), *on_disk])
         used = f"{pages.used} used, {pages.shared} of them shared"
-        self.map.name_border(f"Pool: {used}, {pages.cached} cached, {pages.free} free")
-        self.forest.show(tree_lines(view.state))
-        on_disk = f", {spilled} pages on disk" if spilled else ""
-        self.forest.name_border(subtitle=f"{len(view.state.contexts)} contexts{on_disk}")
+        order = "last use" if self._by_heat else "owner"
+        self.map.name_border(f"Pool by {order}: {used}, {pages.cached} cached, {pages.free} free")
+        lines = tree_lines(view.state)
+        self.forest.show(lines if self.forest.is_in_source_order else [_alone(line) for line in lines])
+        self.forest.name_border(subtitle=f"{len(view.state.contexts)} contexts")
+
+    def action_heat(self) -> None:
+        self._by_heat = not self._by_heat
+        self.show_body(self.monitor.view)
 
     def _map_height(self, pages: int) -> int:
         """The height that the pool needs, at most a third of the screen."""
         rows = -(-pages * 2 // max(1, self.size.width - 4))
         return min(rows + LEGEND_LINES + 2, self.size.height // 3)
+
+    def show_program(self, process: str) -> None:
+        contexts = self.monitor.view.state.contexts.values()
+        first = next((context.id for context in contexts if context.process == process), None)
+        if first is None:
+            self.monitor.say("it holds no context")
+        else:
+            self.forest.select(str(first))
 
     def selected_process(self) -> str:
         row = self.forest.selected_item

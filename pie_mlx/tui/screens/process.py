@@ -16,9 +16,11 @@ from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
 from pie_mlx.tui.screens.columns import MARKS
 from pie_mlx.tui.view import View
 from pie_mlx.tui.widgets.canvas import Piece
+from pie_mlx.tui.widgets.chart import Chart
+from pie_mlx.tui.widgets.column import Column
 from pie_mlx.tui.widgets.palette import STATUS_TONES, owner_tone
 from pie_mlx.tui.widgets.stats import Stat, StatRow
-from pie_mlx.tui.widgets.table import Column, Table
+from pie_mlx.tui.widgets.table import Table
 from pie_mlx.tui.widgets.timeline import Lane, Timeline
 from pie_mlx.tui.widgets.transcript import Transcript
 
@@ -37,6 +39,10 @@ def _held(context: ContextState, state: MonitorState) -> ContextRow:
     return ContextRow(context, activity(context, state.seconds))
 
 
+def _number(row: ContextRow) -> int:
+    return row.context.id
+
+
 def _parent(row: ContextRow) -> Piece:
     return Piece(f"#{row.context.parent}" if row.context.parent else "", "muted")
 
@@ -46,13 +52,13 @@ def _reason(row: ContextRow) -> Piece:
 
 
 HELD: tuple[Column[ContextRow], ...] = (
-    Column("ctx", 5, lambda row: Piece(f"#{row.context.id}", owner_tone(row.context.account)), align="right"),
-    Column("from", 5, _parent, align="right"),
+    Column("ctx", 5, lambda row: Piece(f"#{row.context.id}", owner_tone(row.context.account)), _number, "right"),
+    Column("from", 5, _parent, lambda row: row.context.parent, "right"),
     Column("state", 9, lambda row: Piece(row.status, STATUS_TONES[row.status])),
-    Column("own", 4, lambda row: f"{row.context.own_pages}", align="right"),
-    Column("shared", 6, lambda row: f"{row.context.shared_pages}", align="right"),
-    Column("tokens", 6, lambda row: f"{row.context.held_tokens}", align="right", show_from=46),
-    Column("bid", 6, lambda row: credits(row.context.bid), align="right", show_from=52),
+    Column("own", 4, lambda row: f"{row.context.own_pages}", lambda row: row.context.own_pages, "right"),
+    Column("shared", 6, lambda row: f"{row.context.shared_pages}", lambda row: row.context.shared_pages, "right"),
+    Column("tokens", 6, lambda row: f"{row.context.held_tokens}", lambda row: row.context.held_tokens, "right", 46),
+    Column("bid", 6, lambda row: credits(row.context.bid), lambda row: row.context.bid, "right", 52),
     Column("reason", 0, _reason, show_from=64),
 )
 
@@ -84,8 +90,12 @@ class ProcessScreen(MonitorScreen):
         )
         self.input = Table[InputLine](INPUT, lambda row: row.name, title="Input", id="input", empty="it has none")
 
+        self.rates = Chart("Decoded tokens", "good", rate, id="rates", unit=" tok/s", seconds=1.0)
+        self.held = Chart("Pages", "main", count, id="pages-held", seconds=1.0)
+
     def body(self) -> Iterator[Widget]:
         yield self.facts
+        yield Container(self.rates, self.held, id="trends")
         yield self.timeline
         held = Container(self.contexts, self.input, id="held")
         yield Container(held, Container(self.said, self.errors, id="texts"), id="panels")
@@ -98,6 +108,8 @@ class ProcessScreen(MonitorScreen):
         self.facts.show(_facts(process, row))
         contexts = [context for context in view.state.contexts.values() if context.process == process.id]
         gone = [context for context in view.state.released.values() if context.process == process.id]
+        self.rates.show(process.rates)
+        self.held.show(process.held)
         self._show_timeline(view, process, [*gone, *contexts])
         self.contexts.show([_held(context, view.state) for context in contexts])
         self.contexts.name_border(subtitle=f"{len(contexts)} held, {len(gone)} released")
@@ -126,11 +138,8 @@ class ProcessScreen(MonitorScreen):
     def action_open(self) -> None:
         """Already open."""
 
-    def action_back(self) -> None:
-        if self.maximized is not None:
-            self.minimize()
-        else:
-            self.dismiss()
+    def leave(self) -> None:
+        self.dismiss()
 
 
 def _facts(process: ProcessState, row: ProgramRow) -> tuple[Stat, ...]:
@@ -141,5 +150,11 @@ def _facts(process: ProcessState, row: ProgramRow) -> tuple[Stat, ...]:
         Stat("id", row.short_id, "", "main", (Piece(f"of {row.username}, {age(row.age_seconds)}", "muted"),)),
         Stat("tokens", count(row.tokens), "", "good", (Piece(f"{rate(row.rate)} tok/s, {budget}", "muted"),)),
         Stat("pages", f"{row.own}", "own", "main", (Piece(f"{row.shared} shared", "muted"),)),
-        Stat("credits", credits(row.balance), "", "warn", (Piece(f"bid {credits(row.bid)}", "muted"),)),
+        Stat(
+            "credits",
+            credits(row.balance),
+            "left",
+            "warn",
+            (Piece(f"{credits(row.spent)} spent, bid {credits(row.bid)}", "muted"),),
+        ),
     )

@@ -3,35 +3,37 @@
 from collections.abc import Iterator
 from typing import ClassVar
 
+from textual import on
 from textual.containers import Container
 from textual.widget import Widget
 from textual.widgets import Input
 
 from pie_mlx.tui import commands
-from pie_mlx.tui.model.text import age, rate
+from pie_mlx.tui.model.text import rate
 from pie_mlx.tui.model.views.connections import ConnectionRow, connection_rows
 from pie_mlx.tui.model.views.program_row import ProgramRow
 from pie_mlx.tui.screens import columns
 from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
 from pie_mlx.tui.view import View
 from pie_mlx.tui.widgets.canvas import Piece
-from pie_mlx.tui.widgets.table import Column, Table
+from pie_mlx.tui.widgets.column import Column
+from pie_mlx.tui.widgets.table import Table
 from pie_mlx.tui.widgets.transcript import Transcript
 
 Connections = Column[ConnectionRow]
 CONNECTIONS = (
     Connections("user", 9, lambda row: Piece(row.username, "bright")),
     Connections("from", 0, lambda row: Piece(row.address or "not connected", "muted")),
-    Connections("run", 3, lambda row: f"{row.programs}", align="right"),
-    Connections("pages", 5, lambda row: f"{row.pages}", align="right"),
-    Connections("tok/s", 5, lambda row: rate(row.rate), align="right"),
+    Connections("run", 3, lambda row: f"{row.programs}", lambda row: row.programs, "right", descending=True),
+    Connections("pages", 5, lambda row: f"{row.pages}", lambda row: row.pages, "right", descending=True),
+    Connections("tok/s", 5, lambda row: rate(row.rate), lambda row: row.rate, "right", descending=True),
 )
 PROGRAMS = (
     columns.Programs("", 1, columns.mark),
     columns.Programs("program", 0, columns.program),
     columns.OWN,
     columns.RATE,
-    columns.Programs("age", 5, lambda row: Piece(age(row.age_seconds), "muted"), align="right"),
+    columns.AGE,
 )
 
 
@@ -84,14 +86,16 @@ class SessionsScreen(MonitorScreen):
             self.field.add_class("shown")
             self.field.focus()
 
-    def action_back(self) -> None:
+    def leave(self) -> None:
+        """Return from the line of a message to the programs, else to the overview."""
         if self.field.has_class("shown"):
             self.field.remove_class("shown")
             self.programs.focus()
         else:
-            super().action_back()
+            super().leave()
 
-    def on_input_submitted(self, message: Input.Submitted) -> None:
+    @on(Input.Submitted, "#say")
+    def _say(self, message: Input.Submitted) -> None:
         process, text = self._steerable(), message.value
         if process and text:
             message.input.value = ""

@@ -3,11 +3,17 @@
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
+from pie_mlx.tui.model.state import SAMPLE_SECONDS
+from pie_mlx.tui.model.text import age
 from pie_mlx.tui.widgets.canvas import Canvas, Line, Piece
 
 _LEFT = (0x00, 0x40, 0x44, 0x46, 0x47)
 _RIGHT = (0x00, 0x80, 0xA0, 0xB0, 0xB8)
 _BRAILLE = 0x2800
+AXIS_FROM = 4
+"""The least height at which a chart has a time axis."""
+AXIS_CELLS, AXIS_STEPS = 18, (10, 15, 30, 60, 120, 300, 600)
+"""The least distance of its marks, and the seconds between them."""
 _SPARKS = " ▁▂▃▄▅▆▇█"
 
 
@@ -68,10 +74,21 @@ def _exponent(value: float) -> int:
 class Chart(Canvas):
     """A trend with its axis; the latest value is in the border."""
 
-    def __init__(self, title: str, tone: str, text: Callable[[float], str], *, id: str, unit: str = "") -> None:
+    def __init__(
+        self,
+        title: str,
+        tone: str,
+        text: Callable[[float], str],
+        *,
+        id: str,
+        unit: str = "",
+        seconds: float = SAMPLE_SECONDS,
+    ) -> None:
+        """`seconds` is the time between two values."""
         super().__init__(id=id, classes="panel")
         self.name_border(title)
         self._tone, self._text, self._unit = tone, text, unit
+        self._seconds = seconds
         self._values: Sequence[float] = ()
         self._top: float | None = None
 
@@ -84,10 +101,26 @@ class Chart(Canvas):
     def paint(self, width: int, height: int) -> list[Line]:
         top = self._top or round_up(max(self._values[-2 * width :], default=0.0))
         margin = max(len(self._text(top)), len(self._text(top / 2)))
+        room = width - margin - 1
+        rows = height - 1 if height >= AXIS_FROM and room > 0 else height
         lines: list[Line] = []
-        for row, dots in enumerate(braille_rows(self._values, width - margin - 1, height, top)):
-            label = self._text(top) if row == 0 else "0" if row == height - 1 else ""
-            label = self._text(top / 2) if height >= 5 and row == height // 2 else label
-            strength = 100 - 45 * row // max(1, height - 1) if height > 1 else 100
+        for row, dots in enumerate(braille_rows(self._values, room, rows, top)):
+            label = self._text(top) if row == 0 else "0" if row == rows - 1 else ""
+            label = self._text(top / 2) if rows >= 5 and row == rows // 2 else label
+            strength = 100 - 45 * row // max(1, rows - 1) if rows > 1 else 100
             lines.append([Piece(f"{label:>{margin}} ", "muted"), Piece(dots, f"{self._tone}~{strength}")])
+        if rows < height:
+            lines.append([Piece(" " * (margin + 1) + time_axis(room, 2 * self._seconds), "muted")])
         return lines
+
+
+def time_axis(width: int, cell_seconds: float) -> str:
+    """Marks of `width` cells, each of so many seconds: how long ago, at whole steps, up to now on the right."""
+    step = next((step for step in AXIS_STEPS if step / cell_seconds >= AXIS_CELLS), AXIS_STEPS[-1])
+    axis = [" "] * width
+    for seconds in range(0, int(width * cell_seconds) + 1, step):
+        label = f"-{age(seconds)}" if seconds else "now"
+        start = width - round(seconds / cell_seconds) - (len(label) if not seconds else 0)
+        if start >= 0 and start + len(label) <= width:
+            axis[start : start + len(label)] = label
+    return "".join(axis)

@@ -44,6 +44,9 @@ LIGHT = Theme(
 THEMES = (DARK, LIGHT)
 CYCLE = ("pie-dark", "pie-light", "ansi-dark", "ansi-light", "nord", "gruvbox", "catppuccin-mocha", "tokyo-night")
 
+LEAST_CONTRAST = 4.5
+"""Of text on the selected row."""
+
 
 def theme_names() -> list[str]:
     """The names of our themes and of Textual's."""
@@ -52,6 +55,7 @@ def theme_names() -> list[str]:
 
 STATUS_TONES = {
     "running": "good",
+    "restoring": "main",
     "waiting": "warn",
     "suspended": "accent",
     "idle": "muted",
@@ -85,12 +89,15 @@ class Palette:
         return found
 
     def _made(self, tone: str) -> Style:
+        cursor = Style(color=self._colours["cursor"], bgcolor=self._colours["cursor-back"])
         if tone.endswith("^"):
-            cursor = Style(color=self._colours["cursor"], bgcolor=self._colours["cursor-back"])
-            return cursor if self._ansi else cursor + self.style(tone[:-1])
+            own = cursor + self.style(tone[:-1])
+            if self._ansi or own.color is None:
+                return cursor
+            return own + Style(color=legible(own.color.name, self._colours["cursor-back"]))
         name, _, strength = tone.removesuffix("!").partition("~")
         if name == "cursor":
-            return Style(color=self._colours["cursor"], bgcolor=self._colours["cursor-back"])
+            return cursor
         colour = self._colours.get(name)
         if colour is None:
             return Style(bold=tone.endswith("!") or None)
@@ -100,9 +107,29 @@ class Palette:
         return Style(color=colour, bold=tone.endswith("!") or None, dim=dim or None)
 
 
+def legible(colour: str, back: str) -> str:
+    """The colour, as far towards black or white as text of it needs to be read on `back`."""
+    end = max("#000000", "#ffffff", key=lambda each: contrast(each, back))
+    steps = (_mixed(colour, end, part / 10) for part in range(11))
+    return next((step for step in steps if contrast(step, back) >= LEAST_CONTRAST), end)
+
+
+def contrast(colour: str, back: str) -> float:
+    """From 1 to 21, as the guidelines for accessible content define it."""
+    light, dark = sorted((_luminance(colour), _luminance(back)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    parts = [part / 255 for part in Color.parse(colour).rgb]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
 def _colours(theme: Theme) -> dict[str, str]:
     variables = theme.to_color_system().generate()
     back, fore = variables["background"], variables["foreground"]
+    cursor_back = theme.variables.get("block-cursor-background", variables["primary"])
     owners = _DARK_OWNERS if theme.dark else _LIGHT_OWNERS
     return {
         "back": back,
@@ -115,8 +142,8 @@ def _colours(theme: Theme) -> dict[str, str]:
         "good": variables["success"],
         "warn": variables["warning"],
         "bad": variables["error"],
-        "cursor": theme.variables.get("block-cursor-foreground", variables["background"]),
-        "cursor-back": theme.variables.get("block-cursor-background", variables["primary"]),
+        "cursor": legible(theme.variables.get("block-cursor-foreground", back), cursor_back),
+        "cursor-back": cursor_back,
         **{f"owner{number}": colour for number, colour in enumerate(owners)},
     }
 

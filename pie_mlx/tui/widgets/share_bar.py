@@ -7,9 +7,13 @@ from pie_mlx.tui.widgets.canvas import Canvas, Line, Piece, width_of
 
 
 class Share(NamedTuple):
+    """`text` says more about it; `hatched` for what several hold."""
+
     name: str
     amount: int
     tone: str
+    hatched: bool = False
+    text: str = ""
 
 
 def bar(shares: Sequence[Share], width: int, mark: str = "█") -> list[Piece]:
@@ -49,7 +53,11 @@ def legends(shares: Sequence[Share], width: int, lines: int) -> list[Line]:
     """The legend, as much as fits."""
     filled: list[list[Piece]] = [[]]
     for share in shares:
-        entry = [Piece("■ ", share.tone), Piece(f"{share.name} ", "muted"), Piece(f"{share.amount:,}   ")]
+        entry = [
+            Piece("▨ " if share.hatched else "■ ", share.tone),
+            Piece(f"{share.name} ", "muted"),
+            Piece(f"{share.amount:,}   "),
+        ]
         if width_of([*filled[-1], *entry]) - 3 > width:
             if len(filled) == lines:
                 break

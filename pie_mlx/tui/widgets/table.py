@@ -1,7 +1,6 @@
 """A table of items under fixed columns. Only visible rows are formatted."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from textual import events
@@ -9,30 +8,10 @@ from textual.message import Message
 
 from pie_mlx.tui.model.text_filter import text_filter
 from pie_mlx.tui.widgets.canvas import Canvas, Line, Piece, fitted, width_of
+from pie_mlx.tui.widgets.column import Column, laid_out, pieces_of
 
 Item = TypeVar("Item")
 HEADER_LINES = 1
-
-Cell = Piece | Sequence[Piece] | str
-
-
-def _pieces(cell: Cell) -> Sequence[Piece]:
-    return [Piece(cell)] if isinstance(cell, str) else [cell] if isinstance(cell, Piece) else cell
-
-
-@dataclass(frozen=True)
-class Column(Generic[Item]):
-    """`width` 0 takes `share` parts of the remaining width. Shown in tables of `show_from` cells or more; `value` gives
-    the sort key."""
-
-    title: str
-    width: int
-    cell: Callable[[Item], Cell]
-    value: Callable[[Item], Any] | None = None
-    align: str = "left"
-    show_from: int = 0
-    descending: bool = False
-    share: int = 1
 
 
 class Table(Canvas, Generic[Item], can_focus=True):
@@ -45,6 +24,13 @@ class Table(Canvas, Generic[Item], can_focus=True):
         def __init__(self, table: "Table[Any]", key: str) -> None:
             super().__init__()
             self.table, self.key = table, key
+
+    class Sorted(Message):
+        """The user has chosen another order."""
+
+        def __init__(self, table: "Table[Any]") -> None:
+            super().__init__()
+            self.table = table
 
     class Selected(Message):
         """Another item is selected."""
@@ -63,9 +49,8 @@ class Table(Canvas, Generic[Item], can_focus=True):
         empty: str = "",
         matches: Callable[[Item], str] | None = None,
     ) -> None:
-        """`empty` is shown if there are no rows; `matches` gives the text that a filter searches."""
+        """`empty` is shown if there are no rows; `matches` gives the text that a filter searches; else the cells."""
         super().__init__(id=id, classes="panel")
-        self.name_border(title)
         self.empty = empty
         self.sort: int | None = None
         self.reverse = False
@@ -73,11 +58,13 @@ class Table(Canvas, Generic[Item], can_focus=True):
         self.follow = False
         self.selected = ""
         self._chosen = False
-        self._columns, self._key, self._matches = columns, key, matches
+        self._columns, self._key, self._matches = columns, key, matches or self._text
+        self._subtitle = ""
         self._items: Sequence[Item] = ()
         self._rows: list[Item] = []
         self._first = 0
         self._lines_of: dict[str, tuple[Item, object, Line]] = {}
+        self.name_border(title)
 
     @property
     def rows(self) -> Sequence[Item]:
@@ -93,36 +80,82 @@ class Table(Canvas, Generic[Item], can_focus=True):
         """Replace the items."""
         self._items = items
         self._arrange()
+        self.name_border()
         self.repaint()
 
     def set_filter(self, text: str) -> None:
         self.filter = text
         self.show(self._items)
 
+    @property
+    def order(self) -> tuple[str, bool]:
+        """The title of the column it is sorted by, empty for the order of its source, and whether that is reversed."""
+        return self._columns[self.sort].title if self.sort is not None else "", self.reverse
+
+    @property
+    def is_in_source_order(self) -> bool:
+        """Whether all items are shown in the order of their source, so that what depends on it makes sense."""
+        return self.sort is None and not self.reverse and not self.filter
+
+    def set_order(self, title: str, reverse: bool) -> None:
+        """Sort as `order` says; a column that is not there changes nothing."""
+        found = next((n for n, column in enumerate(self._columns) if title and column.title == title), None)
+        if found is not None or not title:
+            self.sort, self.reverse = found, reverse
+            self.show(self._items)
+
     def sort_by(self, step: int) -> None:
-        """Sort by the next sortable column, or the previous one; after the last column comes the original order."""
-        choices: list[int | None] = [None, *(n for n, column in enumerate(self._columns) if column.value)]
-        self.sort = choices[(choices.index(self.sort) + step) % len(choices)]
-        self.reverse = self.sort is not None and self._columns[self.sort].descending
-        self.show(self._items)
+        """Sort by the next column, or the previous one; after the last column comes the order of the source."""
+        choices: list[int | None] = [None, *(n for n, column in enumerate(self._columns) if column.title)]
+        self._sort(choices[(choices.index(self.sort) + step) % len(choices)])
 
     def turn_round(self) -> None:
         self.reverse = not self.reverse
+        self._ordered()
+
+    def _sort(self, place: int | None) -> None:
+        self.sort = place
+        self.reverse = place is not None and self._columns[place].descending
+        self._ordered()
+
+    def _ordered(self) -> None:
+        self.follow = self.follow and self.sort is None and not self.reverse
         self.show(self._items)
+        self.post_message(self.Sorted(self))
+
+    def fields(self) -> list[tuple[str, str]]:
+        """Titles and texts of the selected item's cells, also of those that the screen has no room for."""
+        item = self.selected_item
+        if item is None:
+            return []
+        return [(column.title, column.text(item).strip()) for column in self._columns if column.title]
+
+    def _text(self, item: Item) -> str:
+        return " ".join([self._key(item), *(column.text(item) for column in self._columns)])
+
+    def name_border(self, title: str | None = None, subtitle: str | None = None) -> None:
+        """As those of other widgets; a filter stands before the subtitle, with how many rows pass it."""
+        self._subtitle = self._subtitle if subtitle is None else subtitle
+        passed = f"/{self.filter}: {len(self._rows)} of {len(self._items)}" if self.filter else ""
+        super().name_border(title, ", ".join(filter(None, (passed, self._subtitle))))
 
     def select(self, key: str) -> None:
         """Select an item and scroll to it."""
         self.selected, self._chosen = key, True
         self.repaint()
 
+    def choose_first(self) -> None:
+        """Let the first item be selected until the user chooses another."""
+        self._chosen = False
+
     # Keys and mouse.
 
     def on_key(self, event: events.Key) -> None:
         steps = {"up": -1, "down": 1, "pageup": -self._height(), "pagedown": self._height()}
         if event.key in steps:
-            self._move(steps[event.key])
+            self.move(steps[event.key])
         elif event.key in ("home", "end"):
-            self._move(-len(self._rows) if event.key == "home" else len(self._rows))
+            self.move(-len(self._rows) if event.key == "home" else len(self._rows))
         else:
             return
         event.stop()
@@ -130,11 +163,11 @@ class Table(Canvas, Generic[Item], can_focus=True):
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         event.stop()
-        self._move(1)
+        self.move(1)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         event.stop()
-        self._move(-1)
+        self.move(-1)
 
     def on_click(self, event: events.Click) -> None:
         offset = event.get_content_offset(self)
@@ -160,7 +193,7 @@ class Table(Canvas, Generic[Item], can_focus=True):
         self._scroll(room)
         shown = self._rows[self._first : self._first + room]
         bar = len(self._rows) > room
-        columns = self._shown_columns(width - bar)
+        columns = laid_out(self._columns, width - bar)
         lines: list[Line] = [self._header(columns)]
         lines += self._lines_for(shown, columns)
         if not self._rows:
@@ -189,7 +222,7 @@ class Table(Canvas, Generic[Item], can_focus=True):
         pieces: list[Piece] = []
         space = 0
         for column, width in columns:
-            cell = _pieces(column.cell(item))
+            cell = pieces_of(column.cell(item))
             gap = width - width_of(cell)
             if gap < 0:
                 cell, gap = fitted(cell, width), 0
@@ -223,22 +256,15 @@ class Table(Canvas, Generic[Item], can_focus=True):
             marked.append([*fitted(line, width - 1), mark])
         return marked
 
-    def _shown_columns(self, width: int) -> list[tuple[Column[Item], int]]:
-        shown = [column for column in self._columns if width >= column.show_from]
-        taken = sum(column.width + 1 for column in shown)
-        shares = sum(column.share for column in shown if not column.width)
-        left = max(0, width - taken)
-        return [(column, column.width or left * column.share // shares) for column in shown]
-
     # Order and selection.
 
     def _arrange(self) -> None:
         rows = list(self._items)
-        if self.filter and self._matches is not None:
+        if self.filter:
             keeps = text_filter(self.filter)
             rows = [item for item in rows if keeps(self._matches(item))]
-        if self.sort is not None and (value := self._columns[self.sort].value):
-            rows.sort(key=value, reverse=self.reverse)
+        if self.sort is not None:
+            rows.sort(key=self._columns[self.sort].order, reverse=self.reverse)
         elif self.reverse:
             rows.reverse()
         self._rows = rows
@@ -259,7 +285,8 @@ class Table(Canvas, Generic[Item], can_focus=True):
         place = self._place() or 0
         self._first = max(0, min(self._first, place, len(self._rows) - room), place - room + 1)
 
-    def _move(self, steps: int) -> None:
+    def move(self, steps: int) -> None:
+        """Select the item so many rows below, at most to the end."""
         if self._rows:
             self.follow = False
             self._select_place(min(len(self._rows) - 1, max(0, (self._place() or 0) + steps)))
@@ -271,10 +298,11 @@ class Table(Canvas, Generic[Item], can_focus=True):
 
     def _click_header(self, x: int) -> None:
         start = 0
-        for column, width in self._shown_columns(self.size.width):
-            if start <= x <= start + width and column.value:
-                again = self.sort is not None and self._columns[self.sort] is column
-                self.sort = self._columns.index(column)
-                self.reverse = not self.reverse if again else column.descending
-                self.show(self._items)
+        for column, width in laid_out(self._columns, self.size.width):
+            if start <= x <= start + width and column.title:
+                place = self._columns.index(column)
+                if self.sort == place:
+                    self.turn_round()
+                else:
+                    self._sort(place)
             start += width + 1

@@ -7,7 +7,13 @@ from pie_mlx.tui.model.context import Span
 from pie_mlx.tui.model.text import age
 from pie_mlx.tui.widgets.canvas import Canvas, Line, Piece, fitted
 
-MARKS = {"forward": ("█", "good"), "waiting": ("▒", "warn"), "suspended": ("░", "accent"), "tool": ("▓", "owner4")}
+MARKS = {
+    "forward": ("█", "good"),
+    "waiting": ("▒", "warn"),
+    "suspended": ("░", "accent"),
+    "restoring": ("▚", "main"),
+    "tool": ("▓", "owner4"),
+}
 LABEL_CELLS = 9
 
 

@@ -29,6 +29,7 @@ from pie_mlx.events import (
     AccountJoined,
     AccountLeft,
     ContextRestored,
+    ContextRestoring,
     ContextSuspended,
     MarketSettled,
     TickCompleted,
@@ -223,6 +224,8 @@ async def test_who_is_outbid_is_told_why_and_by_whom(small: Running) -> None:
     poor.append([50])
     await poor.flush()
     assert events_of(small, ContextRestored)[-1].context == poor.id
+    (restoring,) = events_of(small, ContextRestoring)
+    assert (restoring.context, restoring.replayed_tokens > 0) == (poor.id, True)
     assert events_of(small, WaitChanged)[-1] == WaitChanged(poor.id)
     assert small.core.services.queue.reason(poor.id) is None
 

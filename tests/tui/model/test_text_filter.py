@@ -1,6 +1,6 @@
 import pytest
 
-from pie_mlx.tui.model.text_filter import text_filter
+from pie_mlx.tui.model.text_filter import best_first, text_filter
 
 TEXTS = ("Reader of ada", "panel (grace)", "reader of alan")
 
@@ -22,3 +22,11 @@ TEXTS = ("Reader of ada", "panel (grace)", "reader of alan")
 )
 def test_a_filter_keeps_what_it_says(written, kept):
     assert tuple(place for place, text in enumerate(TEXTS) if text_filter(written)(text)) == kept
+
+
+def test_what_begins_with_the_letters_comes_first_then_what_contains_them_then_what_has_them_in_order():
+    names = ["maria rate", "empire", "xyz", "market"]
+    assert best_first("mar", names, str) == ["maria rate", "market"]
+    assert best_first("ire", names, str) == ["empire", "maria rate"]
+    assert best_first("mae", names, str) == ["maria rate", "market"]
+    assert best_first("et", ["elite", "market"], str) == ["market", "elite"]

@@ -8,11 +8,12 @@ from pie_mlx.tui.model.context import Span
 from pie_mlx.tui.model.process import Output
 from pie_mlx.tui.widgets.bars import Heading, KeyBar, Place, ReplayBar, StatusBar, TabBar
 from pie_mlx.tui.widgets.canvas import Piece
-from pie_mlx.tui.widgets.chart import Chart, braille_rows
+from pie_mlx.tui.widgets.chart import Chart, braille_rows, time_axis
+from pie_mlx.tui.widgets.column import Column, laid_out
 from pie_mlx.tui.widgets.page_map import PageMap
 from pie_mlx.tui.widgets.share_bar import Share, ShareBar
 from pie_mlx.tui.widgets.stats import Stat, StatRow, column_widths
-from pie_mlx.tui.widgets.table import Column, Table
+from pie_mlx.tui.widgets.table import Table
 from pie_mlx.tui.widgets.timeline import Lane, Timeline
 from pie_mlx.tui.widgets.transcript import Transcript
 
@@ -26,7 +27,7 @@ SHOWN = (
     (ReplayBar(), [Place(True, 0.5, "00:01.0", "00:02.0", "1x")]),
     (Chart("Price", "warn", str, id="chart"), [[1.0, 2.0, 3.0]]),
     (ShareBar("Pool", id="pool"), [SHARES]),
-    (PageMap(id="map"), [SHARES]),
+    (PageMap(id="map"), [SHARES, SHARES]),
     (StatRow(id="figures"), [(Stat("tokens", "7", "tok/s", "good"), Stat("pages", "8", "", "main"))]),
     (Timeline(id="timeline"), [LANES, 0.0, 9.0]),
     (Transcript("Output", id="output"), [[Output("stdout", "one two\nthree", 0.0)]]),
@@ -61,6 +62,18 @@ def test_figures_have_the_room_they_need_and_are_cut_the_widest_first(needed, wi
     assert column_widths(needed, width) == widths
 
 
+def test_a_page_that_several_hold_is_hatched_and_each_says_whose_it_is():
+    pages = PageMap(id="map")
+    shares = [Share("a", 2, "owner1", text="of a"), Share("a", 1, "owner1", hatched=True, text="of both")]
+    pages.show(shares, shares[:1])
+    cells, *_ = pages.paint(6, 3)
+    assert "".join(piece.text for piece in cells) == "■ ■ ▨ "
+    assert [pages.text_at(x, 0) for x in (0, 2, 5, 6)] == ["of a", "of a", "of both", ""]
+    large, *_, last = pages.paint(40, 8)[:-2]
+    assert "▒" in large[1].text
+    assert "░" in last[1].text
+
+
 def test_columns_take_their_share_of_what_is_left():
     columns = [Column[str]("a", 4, str), Column[str]("b", 0, str), Column[str]("c", 0, str, share=2)]
     table = Table[str](columns, str, title="Rows", id="table")
@@ -68,6 +81,19 @@ def test_columns_take_their_share_of_what_is_left():
     title = "".join(piece.text for piece in header)
     assert [title.index(column.title) for column in columns] == [0, 5, 16]
     assert len(title) == 37
+
+
+def test_columns_grow_into_free_width_and_leave_some_to_the_column_without_a_width():
+    columns = [Column[str]("a", 4, str, most=30), Column[str]("b", 6, str, most=10), Column[str]("c", 0, str)]
+    assert [room for _, room in laid_out(columns, 40)] == [4, 6, 27]
+    assert [room for _, room in laid_out(columns, 60)] == [15, 10, 32]
+    assert [room for _, room in laid_out(columns, 100)] == [30, 10, 57]
+
+
+def test_a_time_axis_says_how_long_ago_at_whole_steps():
+    axis = time_axis(60, 0.5)
+    assert axis.split() == ["-30s", "-20s", "-10s", "now"]
+    assert (axis.index("-20s"), axis.index("-10s"), len(axis)) == (20, 40, 60)
 
 
 def test_a_table_stays_at_its_top_until_an_item_is_chosen():

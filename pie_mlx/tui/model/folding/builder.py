@@ -12,6 +12,7 @@ from pie_mlx.events import (
     ContextForked,
     ContextReleased,
     ContextRestored,
+    ContextRestoring,
     ContextSuspended,
     EngineStarted,
     Event,
@@ -185,8 +186,10 @@ class StateBuilder:
                 self._released(event)
             case ContextSuspended():
                 self._suspended(event)
+            case ContextRestoring():
+                self._restoring(event)
             case ContextRestored(context=number):
-                self._active(number, "suspended")
+                self._active(number, "suspended", "restoring")
             case PagesCounted():
                 self._counted(event)
             case PagesSpilled(stored_pages=pages):
@@ -320,16 +323,28 @@ class StateBuilder:
             return
         if not event.reason:
             self._active(event.context, "waiting")
-        elif context.activity == "suspended":
-            self.contexts[event.context] = replace(context, reason=event.text)
+        elif context.activity in ("suspended", "restoring"):
+            self.contexts[event.context] = replace(context, activity="suspended", reason=event.text)
         else:
             since = context.since if context.activity == "waiting" else self.seconds
             self.contexts[event.context] = replace(context, activity="waiting", reason=event.text, since=since)
 
-    def _active(self, number: int, after: SpanKind) -> None:
+    def _restoring(self, event: ContextRestoring) -> None:
+        if context := self.contexts.get(event.context):
+            read = f"{event.read_pages} pages are read" if event.read_pages else ""
+            again = f"{event.replayed_tokens} tokens are computed again" if event.replayed_tokens else ""
+            self.contexts[event.context] = replace(
+                context,
+                activity="restoring",
+                reason=", ".join(filter(None, (read, again))),
+                since=self.seconds,
+                spans=self._closed_spans(context),
+            )
+
+    def _active(self, number: int, *after: SpanKind) -> None:
         """A context stopped waiting, or is back in the pool."""
         context = self.contexts.get(number)
-        if context and context.activity == after:
+        if context and context.activity in after:
             self.contexts[number] = replace(
                 context, activity="running", reason="", since=self.seconds, spans=self._closed_spans(context)
             )
@@ -370,6 +385,7 @@ class StateBuilder:
                     dividend=moved.dividend,
                     balance=moved.balance,
                     defaulted=moved.defaulted,
+                    spent=account.spent + moved.rent + moved.make_cost,
                 )
 
     # Kept history.
@@ -382,7 +398,7 @@ class StateBuilder:
         known = self.processes.get(process)
         source = known.program if known else "engine"
         self.log_lines += 1
-        self.log.append(LogLine(self.log_lines, self.seconds, entry.level, process, source, entry.text))
+        self.log.append(LogLine(self.log_lines, self.seconds, entry.level, process, source, entry.text, entry.own))
 
     def _process_of(self, context: int) -> str:
         found = self.contexts.get(context) if context else None

@@ -32,12 +32,13 @@ from pie_mlx.tui.model.state import Level
 
 
 class LogEntry(NamedTuple):
-    """`context` names the process if `process` is empty."""
+    """`context` names the process if `process` is empty; `own` if the program wrote it."""
 
     level: Level
     text: str
     process: str = ""
     context: int = 0
+    own: bool = False
 
 
 def log_entry(event: Event) -> LogEntry | None:
@@ -52,9 +53,9 @@ def log_entry(event: Event) -> LogEntry | None:
         case ProcessFailed(process=process, error_type=kind, message=message):
             return LogEntry("error", f"{kind}: {_one_line(told_message(kind, message))}", process)
         case ProcessOutput(process=process, stream=stream, text=text):
-            return LogEntry("warning" if stream == "stderr" else "info", _last_line(text), process)
+            return LogEntry("warning" if stream == "stderr" else "info", _last_line(text), process, own=True)
         case ProcessFile(process=process, name=name, size_bytes=size):
-            return LogEntry("info", f"sent file {name or '(unnamed)'}, {size:,} bytes", process)
+            return LogEntry("info", f"sent file {name or '(unnamed)'}, {size:,} bytes", process, own=True)
         case _:
             return _engine_entry(event)
 

@@ -4,7 +4,15 @@ import msgspec
 
 from pie_mlx.tui.model.context import activity
 from pie_mlx.tui.model.folding.builder import StateBuilder
-from pie_mlx.tui.model.state import BALANCE_SAMPLES, HISTORY_SAMPLES, SAMPLE_SECONDS, Sample, computes
+from pie_mlx.tui.model.state import (
+    BALANCE_SAMPLES,
+    HISTORY_SAMPLES,
+    SAMPLE_SECONDS,
+    TREND_EVERY,
+    TREND_SAMPLES,
+    Sample,
+    computes,
+)
 
 RATE_WEIGHT = 0.25
 RATE_FLOOR = 0.05
@@ -38,13 +46,15 @@ def _take_sample(builder: StateBuilder) -> None:
             price=builder.price,
             running=activities.count("running"),
             waiting=activities.count("waiting"),
-            suspended=activities.count("suspended"),
+            suspended=activities.count("suspended") + activities.count("restoring"),
             latency_seconds=latencies[len(latencies) // 2] if latencies else 0.0,
         )
     )
     builder.recent_tokens = builder.recent_decoded = 0
     _sample_rates(builder)
     _sample_balances(builder)
+    if round(builder.sampled_seconds / SAMPLE_SECONDS) % TREND_EVERY == 0:
+        _sample_trends(builder)
 
 
 def _sample_rates(builder: StateBuilder) -> None:
@@ -53,6 +63,16 @@ def _sample_rates(builder: StateBuilder) -> None:
             rate = process.rate + RATE_WEIGHT * (process.recent_decoded / SAMPLE_SECONDS - process.rate)
             kept = rate if rate > RATE_FLOOR else 0.0
             builder.processes[name] = msgspec.structs.replace(process, rate=kept, recent_decoded=0)
+
+
+def _sample_trends(builder: StateBuilder) -> None:
+    for name, process in builder.processes.items():
+        if process.lives:
+            builder.processes[name] = msgspec.structs.replace(
+                process,
+                rates=(*process.rates[1 - TREND_SAMPLES :], process.rate),
+                held=(*process.held[1 - TREND_SAMPLES :], process.own_pages + process.shared_pages),
+            )
 
 
 def _sample_balances(builder: StateBuilder) -> None:

@@ -3,7 +3,7 @@
 import msgspec
 
 from pie_mlx.tui.model.facts import Facts
-from pie_mlx.tui.model.views.program_row import ORDER, ProgramRow
+from pie_mlx.tui.model.views.program_row import LIVING, ProgramRow
 
 
 class ConnectionRow(msgspec.Struct, frozen=True):
@@ -30,6 +30,6 @@ def connection_rows(facts: Facts, rows: list[ProgramRow]) -> list[ConnectionRow]
 
 
 def _connection_row(key: str, username: str, address: str, attached: int, rows: list[ProgramRow]) -> ConnectionRow:
-    own = [row for row in rows if row.username == username and row.status in ORDER[:4]]
+    own = [row for row in rows if row.username == username and row.status in LIVING]
     pages, rate = sum(row.own for row in own), sum(row.rate for row in own)
     return ConnectionRow(key, username, address, attached, len(own), pages, rate)

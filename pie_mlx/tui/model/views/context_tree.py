@@ -4,6 +4,7 @@ import msgspec
 
 from pie_mlx.tui.model.context import ContextState
 from pie_mlx.tui.model.state import MonitorState
+from pie_mlx.tui.model.views.forest import forest
 
 
 class TreeRow(msgspec.Struct, frozen=True):
@@ -15,18 +16,5 @@ class TreeRow(msgspec.Struct, frozen=True):
 
 def context_tree(state: MonitorState) -> list[TreeRow]:
     """Parents before children, in order of creation. Works for any depth of forks."""
-    children: dict[int, list[ContextState]] = {}
-    roots: list[ContextState] = []
-    for context in state.contexts.values():
-        living = context.parent in state.contexts and context.parent != context.id
-        (children.setdefault(context.parent, []) if living else roots).append(context)
-    rows: list[TreeRow] = []
-    pending = [(root, "", "") for root in reversed(roots)]
-    while pending:
-        context, branches, below = pending.pop()
-        rows.append(TreeRow(context, branches))
-        forks = children.get(context.id, [])
-        for place, fork in reversed(list(enumerate(forks, 1))):
-            is_last = place == len(forks)
-            pending.append((fork, below + ("└─ " if is_last else "├─ "), below + ("   " if is_last else "│  ")))
-    return rows
+    contexts = forest(state.contexts.values(), lambda context: context.id, lambda context: context.parent)
+    return [TreeRow(context, branches) for context, branches in contexts]

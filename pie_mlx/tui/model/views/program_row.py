@@ -9,17 +9,19 @@ from pie_mlx.tui.model.context import ContextState, activity
 from pie_mlx.tui.model.process import ProcessState
 from pie_mlx.tui.model.state import MonitorState
 from pie_mlx.tui.model.text import one_line
+from pie_mlx.tui.model.views.forest import forest
 
-Status = Literal["running", "waiting", "suspended", "idle", "returned", "failed", "killed"]
+Status = Literal["running", "restoring", "waiting", "suspended", "idle", "returned", "failed", "killed"]
 
-ORDER: tuple[Status, ...] = ("running", "waiting", "suspended", "idle", "returned", "failed", "killed")
-LIVING = ORDER[:4]
+LIVING: tuple[Status, ...] = ("running", "restoring", "waiting", "suspended", "idle")
+ORDER: tuple[Status, ...] = (*LIVING, "returned", "failed", "killed")
 
 
 class ProgramRow(msgspec.Struct, frozen=True):
     """`own` pages of the pool are held by no other program, `shared` by others too. `rate` is in tokens per second,
     `bid` the highest of its contexts. `endpoint` is the path of a request that the program answers, such as
-    /v1/messages; empty for other programs.
+    /v1/messages; empty for other programs. `parent` is the program that started it, empty for one from outside;
+    `spent` is what its launch, with all programs started from it, has paid for pages and tokens.
 
     Ages are whole seconds, so that the row of an idle program rarely changes.
     """
@@ -38,11 +40,25 @@ class ProgramRow(msgspec.Struct, frozen=True):
     tokens: int
     age_seconds: float
     endpoint: str = ""
+    parent: str = ""
+    spent: float = 0.0
 
     @property
     def short_id(self) -> str:
         """A prefix of the id that is long enough for a command line."""
         return self.id[:8]
+
+
+class FamilyRow(ProgramRow, frozen=True):
+    """A row with the branches drawn before it."""
+
+    branches: str = ""
+
+
+def families(rows: Iterable[ProgramRow]) -> list[FamilyRow]:
+    """The rows, programs below those that started them."""
+    tree = forest(rows, lambda row: row.id, lambda row: row.parent)
+    return [FamilyRow(**msgspec.structs.asdict(row), branches=branches) for row, branches in tree]
 
 
 def program_rows(state: MonitorState, waits: Mapping[str, str] = {}) -> list[ProgramRow]:
@@ -86,6 +102,8 @@ def _row(state: MonitorState, process: ProcessState, contexts: list[ContextState
         tokens=process.tokens,
         age_seconds=float(int(max(0.0, ended - process.launched_seconds))),
         endpoint=process.endpoint,
+        parent=process.parent,
+        spent=account.spent if account else 0.0,
     )
 
 
@@ -94,7 +112,7 @@ def _status(state: MonitorState, process: ProcessState, contexts: list[ContextSt
     if process.outcome:
         return process.outcome, one_line(process.result)
     activities = [activity(context, state.seconds) for context in contexts]
-    for status in ("running", "waiting", "suspended"):
+    for status in LIVING[:-1]:
         if status in activities:
             return status, _reason(status, activities, contexts)
     return "idle", "its own code" if contexts else "holds no context"
@@ -102,7 +120,7 @@ def _status(state: MonitorState, process: ProcessState, contexts: list[ContextSt
 
 def _reason(status: str, activities: list[str], contexts: list[ContextState]) -> str:
     if status == "running":
-        counts = [f"{activities.count(other)} {other}" for other in ("waiting", "suspended") if other in activities]
+        counts = [f"{activities.count(other)} {other}" for other in LIVING[1:-1] if other in activities]
         return ", ".join([f"{activities.count('running')} of {len(contexts)} contexts in the batch", *counts])
     reason = next((c.reason for c, a in zip(contexts, activities, strict=True) if a == status and c.reason), "")
     return one_line(reason.removeprefix("waiting: ").removeprefix("suspended: "))

@@ -7,6 +7,7 @@ from pie_mlx.events import (
     AccountLeft,
     ContextReleased,
     ContextRestored,
+    ContextRestoring,
     ContextSuspended,
     EngineStarted,
     McpCalled,
@@ -27,6 +28,7 @@ from pie_mlx.tui.model import INITIAL, Record, advance, fold
 from pie_mlx.tui.model.process import OUTPUT_PIECES, PIECE_CHARACTERS
 from pie_mlx.tui.model.state import ENDED_PROCESSES, HISTORY_SAMPLES, LOG_LINES, SAMPLE_SECONDS
 from pie_mlx.tui.model.views.program_input import InputLine, input_lines
+from pie_mlx.tui.model.views.program_row import program_rows
 from pie_mlx.tui.source.scripted_engine import ScriptedEngine
 from tests.tui.stream import FORKED, LAUNCHED, RUNNING, STARTED, after, computed, counted, settled, tick
 
@@ -297,3 +299,22 @@ def test_folding_in_pieces_is_folding_at_once(seed, sizes):
 def test_events_in_any_order_give_a_state(events):
     state = after(*events)
     assert state.events == len(events)
+
+
+def test_a_program_has_its_trend_with_one_value_a_second():
+    state = advance(after(*RUNNING, counted((1, 3, 0))), 40.0)
+    process = state.processes["p"]
+    assert process.held[-1] == 3
+    assert len(process.held) == len(process.rates) == pytest.approx(state.seconds - state.started_seconds, abs=1)
+
+
+def test_a_context_whose_pages_are_read_or_computed_again_is_restoring_until_all_is_there():
+    suspended = ContextSuspended(1, 1, "requested", "suspended")
+    state = after(*RUNNING, suspended, ContextRestoring(1, read_pages=2, replayed_tokens=30))
+    (row,) = program_rows(state)
+    assert (row.status, row.reason) == ("restoring", "2 pages are read, 30 tokens are computed again")
+    restored = fold(state, [Record(40.0, ContextRestored(1, read_pages=2))])
+    assert restored.contexts[1].activity == "running"
+    assert "restoring" in [span.kind for span in restored.contexts[1].spans]
+    again = fold(state, [Record(40.0, WaitChanged(1, "no_pages", "suspended: needs 2 pages"))])
+    assert again.contexts[1].activity == "suspended"

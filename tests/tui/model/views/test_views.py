@@ -1,12 +1,22 @@
-from pie_mlx.events import AccountJoined, ContextSuspended, ProcessLaunched, ProcessReturned, WaitChanged
+from pie_mlx.events import (
+    AccountJoined,
+    AccountMovement,
+    ContextSuspended,
+    MarketSettled,
+    ProcessLaunched,
+    ProcessReturned,
+    WaitChanged,
+)
 from pie_mlx.tui.model import advance
 from pie_mlx.tui.model.facts import Connection, Facts
 from pie_mlx.tui.model.views.connections import connection_rows
 from pie_mlx.tui.model.views.context_tree import context_tree
 from pie_mlx.tui.model.views.order_book import order_book
-from pie_mlx.tui.model.views.program_row import busiest, program_rows
+from pie_mlx.tui.model.views.program_row import busiest, families, program_rows
 from pie_mlx.tui.model.views.summary import summary
 from tests.tui.stream import CREATED, FORKED, LAUNCHED, RUNNING, STARTED, after, computed, counted, settled
+
+PARENTS = (("a", ""), ("b", "gone"), ("c", "a"), ("d", "c"), ("e", "a"))
 
 
 def row(*events):
@@ -95,3 +105,21 @@ def test_the_summary_holds_the_figures_and_a_row_for_each_program():
 
 def test_an_account_is_found_though_it_joined_before_its_program_had_a_context():
     assert row(STARTED, LAUNCHED, AccountJoined(4, 32.0), CREATED).balance == 32.0
+
+
+def test_programs_stand_below_those_that_started_them():
+    launched = [ProcessLaunched(name, "ada", "chat@1.0.0", parent=parent) for name, parent in PARENTS]
+    rows = families(program_rows(after(*launched)))
+    assert [(row.id, row.branches) for row in rows] == [
+        ("a", ""),
+        ("c", "├─ "),
+        ("d", "│  └─ "),
+        ("e", "└─ "),
+        ("b", ""),
+    ]
+
+
+def test_what_a_launch_spends_is_rent_and_tokens_not_what_it_gets_back():
+    moved = MarketSettled(1, 0.2, (AccountMovement(4, 0.5, 0.25, 3.0, 60.0),))
+    (row,) = program_rows(after(*RUNNING, moved, moved))
+    assert (row.spent, row.balance) == (1.5, 60.0)

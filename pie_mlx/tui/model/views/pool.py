@@ -1,0 +1,90 @@
+"""The pages of the pool by holder: those of each context alone, then those that several hold."""
+
+import msgspec
+
+from pie_mlx.tui.model.context import ContextState
+from pie_mlx.tui.model.process import ProcessState
+from pie_mlx.tui.model.state import MonitorState
+from pie_mlx.tui.model.text import age
+
+OTHERS = "shared or of others"
+
+
+class HeldPages(msgspec.Struct, frozen=True):
+    """`pages` of the programs of an account, which several contexts hold if `shared`.
+
+    `owner` names the program and its launch, `holders` the contexts; `used_seconds` is when the latest pass read them,
+    `created_seconds` when the first of the holders began.
+    """
+
+    owner: str
+    account: int
+    pages: int
+    shared: bool = False
+    holders: str = ""
+    created_seconds: float = 0.0
+    used_seconds: float = 0.0
+
+    def described(self, now_seconds: float) -> str:
+        """A line about them."""
+        parts = [self.owner, self.holders, f"{self.pages} pages" + (", shared" if self.shared else "")]
+        if self.created_seconds:
+            parts.append(f"since {age(now_seconds - self.created_seconds)}")
+        if self.used_seconds:
+            parts.append(f"last used {age(max(0.0, now_seconds - self.used_seconds))} ago")
+        return ", ".join(filter(None, parts))
+
+
+def held_pages(state: MonitorState) -> list[HeldPages]:
+    """The used pages: by account, in it by process and context; then those of several programs or of other users."""
+    contexts: dict[str, list[ContextState]] = {}
+    for context in state.contexts.values():
+        contexts.setdefault(context.process, []).append(context)
+    owners = owner_names(state)
+    held: list[HeldPages] = []
+    for process in sorted(state.processes.values(), key=lambda process: process.account):
+        if process.own_pages:
+            held += _held_by(process, owners[process.account], contexts.get(process.id, []))
+    others = state.pages.used - sum(each.pages for each in held)
+    return [*held, HeldPages(OTHERS, -1, others, shared=True)] if others > 0 else held
+
+
+def owner_names(state: MonitorState) -> dict[int, str]:
+    """The program that was launched for each account, with the beginning of its id."""
+    names: dict[int, str] = {}
+    for process in state.processes.values():
+        names.setdefault(process.account, f"{process.program.partition('@')[0]} {process.id[:4]}")
+    return names
+
+
+def _held_by(process: ProcessState, owner: str, contexts: list[ContextState]) -> list[HeldPages]:
+    alone = [
+        HeldPages(
+            owner,
+            process.account,
+            context.own_pages,
+            holders=_chain(context),
+            created_seconds=context.created,
+            used_seconds=context.passed,
+        )
+        for context in contexts
+        if context.own_pages
+    ]
+    between = process.own_pages - sum(each.pages for each in alone)
+    if between <= 0:
+        return alone
+    sharing = [context for context in contexts if context.shared_pages] or contexts
+    together = HeldPages(
+        owner,
+        process.account,
+        between,
+        shared=len(sharing) > 1,
+        holders=" ".join(f"#{context.id}" for context in sharing),
+        created_seconds=min((context.created for context in sharing), default=0.0),
+        used_seconds=max((context.passed for context in sharing), default=0.0),
+    )
+    return [*alone, together]
+
+
+def _chain(context: ContextState) -> str:
+    return f"#{context.id}" + (f" forked from #{context.parent}" if context.parent else "")
