@@ -41,6 +41,7 @@ from pie_mlx.events.work import (
     PagesSpilled,
     PagesStored,
     PassCompleted,
+    PromptProgressed,
     SpillChanged,
     TickCompleted,
 )
@@ -54,6 +55,7 @@ EngineEvent = (
     | ContextForked
     | ContextReleased
     | PassCompleted
+    | PromptProgressed
     | TickCompleted
     | ContextSuspended
     | ContextRestored
@@ -130,6 +132,7 @@ __all__ = [
     "ProcessPages",
     "ProcessQueued",
     "ProcessReturned",
+    "PromptProgressed",
     "SpillChanged",
     "TickCompleted",
     "WaitChanged",

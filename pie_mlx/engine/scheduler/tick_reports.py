@@ -5,12 +5,14 @@ from collections.abc import Callable
 from pie_mlx.engine.kv import Restore
 from pie_mlx.engine.market import Receipt, Settlement
 from pie_mlx.engine.policies import Plan, Reason, Suspension
+from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.events import (
     AccountMovement,
     ContextRestored,
     ContextSuspended,
     Event,
     MarketSettled,
+    PromptProgressed,
     WaitChanged,
 )
 
@@ -48,6 +50,12 @@ class TickReports:
         """All content of a context is in the pool again."""
         self._waits_no_more(context)
         self._emit(ContextRestored(context, work.attached, len(work.copies), len(work.reads), work.replayed_tokens))
+
+    def progressed(self, context: LiveContext, tokens: int) -> None:
+        """So many more tokens of a pass are in KV."""
+        context.read_tokens += tokens
+        if context.read_tokens < context.prompt_tokens:
+            self._emit(PromptProgressed(context.id, context.read_tokens, context.prompt_tokens))
 
     def settled(self, tick: int, settlement: Settlement) -> None:
         """Credits moved, or the price did."""

@@ -6,7 +6,8 @@ from typing import Literal
 import msgspec
 
 from pie_mlx.events import EngineStarted, PageUsage
-from pie_mlx.tui.model.context import IDLE_SECONDS, ContextState
+from pie_mlx.figures import Recent
+from pie_mlx.tui.model.context import IDLE_SECONDS, ContextState, Reply
 from pie_mlx.tui.model.mcp import McpServers
 from pie_mlx.tui.model.process import ProcessState
 
@@ -18,6 +19,7 @@ EVICTIONS = 200
 ENDED_PROCESSES = 200
 RELEASED_CONTEXTS = 512
 BALANCE_SAMPLES = 160
+REPLIES = 100
 
 Level = Literal["debug", "info", "warning", "error"]
 
@@ -114,6 +116,8 @@ class MonitorState(msgspec.Struct, frozen=True):
     log_lines: int = 0
     evictions: tuple[Eviction, ...] = ()
     mcp: McpServers = {}
+    recent: Recent = Recent()
+    replies: tuple[Reply, ...] = ()
 
     @property
     def page_size(self) -> int:
