@@ -6,6 +6,7 @@ from typing import ClassVar
 from textual.containers import Container
 from textual.widget import Widget
 
+from pie_mlx.tui.model.facts import Machine
 from pie_mlx.tui.model.text import count
 from pie_mlx.tui.model.views.reuse import ReuseWindow, reuse_windows
 from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
@@ -69,6 +70,40 @@ def _origins(whole: ReuseWindow) -> list[Share]:
     ]
 
 
+def size(number: int) -> str:
+    """`512 MiB`, `12.3 GiB`."""
+    return f"{number / (1 << 30):.1f} GiB" if number >= 1 << 30 else f"{number >> 20} MiB"
+
+
+def machine_rows(machine: Machine | None) -> list[list[Piece]]:
+    """Memory by use, and the processors. What the system does not report is a dot."""
+    if machine is None:
+        return [_row("unknown", Piece("not told", "faint"))]
+    used = machine.memory_bytes - machine.available_bytes
+    others = max(0, used - machine.engine_bytes - machine.programs_bytes)
+    tone = {"warning": "warn", "critical": "bad"}.get(machine.pressure, "good")
+    return [
+        _row("memory", _of(used, machine.memory_bytes)),
+        _row("pressure", Piece(machine.pressure or "·", tone if machine.pressure else "faint")),
+        _row("swap", _of(machine.swap_used_bytes, machine.swap_bytes)),
+        _row("load", Piece(f"{machine.load:.1f} of {machine.processors}")),
+        _row("weights", _size(machine.weights_bytes)),
+        _row("page pool", _size(machine.pool_bytes)),
+        _row("other arrays", _size(machine.other_bytes)),
+        _row("whole engine", _size(machine.engine_bytes)),
+        _row("its programs", _size(machine.programs_bytes)),
+        _row("all others", _size(others)),
+    ]
+
+
+def _size(number: int) -> Piece:
+    return Piece(size(number)) if number else Piece("·", "faint")
+
+
+def _of(used: int, whole: int) -> Piece:
+    return Piece(f"{size(used)} of {size(whole)}") if whole else Piece("·", "faint")
+
+
 class EngineScreen(MonitorScreen):
     NAME = "engine"
     BINDINGS: ClassVar = place_bindings("engine")
@@ -78,12 +113,13 @@ class EngineScreen(MonitorScreen):
         self.origins = ShareBar(f"Tokens of prompts, {WINDOW}", id="origins")
         self.prompts = Grid("Prompts", COLUMNS, id="prompts")
         self.misses = Grid("Not cached, because", COLUMNS, id="misses")
+        self.machine = Grid("Machine", (("", 13), ("now", 21)), id="machine")
         self.ahead = Grid("Drafts, and steps ahead", COLUMNS, id="ahead")
 
     def body(self) -> Iterator[Widget]:
         yield self.origins
         left = Container(self.prompts, self.misses, id="left")
-        yield Container(left, Container(self.ahead, id="right"), id="panels")
+        yield Container(left, Container(self.ahead, self.machine, id="right"), id="panels")
 
     def show_body(self, view: View) -> None:
         windows = reuse_windows(view.state)
@@ -92,3 +128,4 @@ class EngineScreen(MonitorScreen):
         self.prompts.show(prompt_rows(windows))
         self.misses.show(miss_rows(windows) or [_row("nothing", *[Piece("·", "faint")] * len(windows))])
         self.ahead.show(ahead_rows(windows))
+        self.machine.show(machine_rows(view.facts.machine))

@@ -9,8 +9,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from pie_mlx.client import connect
 from pie_mlx.tui.inbox import Inbox
+from pie_mlx.tui.model.facts import NO_FACTS
 from pie_mlx.tui.model.views.summary import summary
 from pie_mlx.tui.source.live import LiveSource
+from pie_mlx.tui.source.live_facts import ask_facts
 from tests.server.running import RunningServer
 
 REQUESTS, TOKENS = 3, 12
@@ -80,3 +82,10 @@ async def test_a_snapshot_has_the_figures_for_those_who_may_see_all_events(serve
             found[name] = sum(sum(slot["first"].values()) for slot in slots)
     counted = await asyncio.to_thread(metrics, server)
     assert found == {"all": counted["first_token"][0], "own": 0}
+
+
+async def test_a_monitor_asks_for_the_engine_s_machine(server):
+    async with await connect(server.url, username="local") as client:
+        machine = (await ask_facts(client, NO_FACTS)).machine
+    assert machine is not None
+    assert machine.memory_bytes >= machine.engine_bytes > 0

@@ -5,17 +5,6 @@ import msgspec
 from pie_mlx.figures import WINDOWS_MINUTES, Slot
 from pie_mlx.tui.model.state import MonitorState
 
-MISSES = {
-    "new": "nothing was computed after it before",
-    "differs": "another text was",
-    "evicted": "it had to make room",
-    "mask": "it had another mask",
-    "adapter": "it had another adapter",
-    "positions": "it stood elsewhere",
-    "state": "recurrent state not kept",
-}
-"""Why the first page of a prompt that was not cached was not, by the kinds that events name."""
-
 
 class ReuseWindow(msgspec.Struct, frozen=True):
     """The last `minutes`: tokens of prompts by how they came to have KV, passes by why pages were not cached, drafts,
