@@ -20,7 +20,7 @@ from pie_mlx.tui.source.scripted_engine import TICK_SECONDS, ScriptedEngine
 
 SMOKE = ("--programs", "10", "--screens", "overview", "--seconds", "0.1")
 PROGRAMS = (10, 200, 1000)
-SCREENS = ("overview", "inferlets", "market", "pages")
+SCREENS = ("overview", "inferlets", "market", "pages", "latency", "engine")
 SIZE = (160, 50)
 PAGES_PER_PROGRAM = 20
 CLOCK = time.process_time

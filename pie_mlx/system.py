@@ -2,10 +2,14 @@
 
 import os
 import pwd
+import struct
 import sys
+from pathlib import Path
 
 _LIBRARY = "/usr/lib/libSystem.B.dylib"
 _ANSWER_BYTES = 256
+_SWAP_FIELDS = struct.Struct("=QQQ")
+"""The beginning of `xsw_usage`: all bytes, those available, those used."""
 
 
 def sysctl_text(name: str) -> str:
@@ -27,6 +31,19 @@ def memory_bytes() -> int:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (ValueError, OSError):
         return 0
+
+
+def swap_bytes(meminfo: Path = Path("/proc/meminfo")) -> tuple[int, int]:
+    """Bytes of swap that are used, and of all; 0 of both if unknown."""
+    if len(found := _sysctl("vm.swapusage")) >= _SWAP_FIELDS.size:
+        total, _, used = _SWAP_FIELDS.unpack_from(found)
+        return used, total
+    try:
+        lines = dict(line.split(":", 1) for line in meminfo.read_text().splitlines() if ":" in line)
+        total, free = (int(lines[name].split()[0]) << 10 for name in ("SwapTotal", "SwapFree"))
+    except (OSError, KeyError, ValueError, IndexError):
+        return 0, 0
+    return total - free, total
 
 
 def login_name() -> str:

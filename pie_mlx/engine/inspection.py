@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import Any
 
+import mlx.core as mx
 import msgspec
 
 from pie_mlx import calls
@@ -12,6 +13,7 @@ from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
 from pie_mlx.errors import ContextBusyError, ProcessError
 from pie_mlx.events import BidDeclared, ContextPages, ProcessPages
+from pie_mlx.metal import page_bytes
 
 
 class ProcessStatus(msgspec.Struct, frozen=True):
@@ -59,6 +61,14 @@ class ContextStatus(msgspec.Struct, frozen=True):
     held: ContextPages | None = None
 
 
+class MemoryUse(msgspec.Struct, frozen=True):
+    """Bytes that the engine's model takes: its weights, the pool of pages, and arrays of steps and caches beside."""
+
+    weights_bytes: int
+    pool_bytes: int
+    other_bytes: int
+
+
 class AdapterStatus(msgspec.Struct, frozen=True):
     """An adapter of a user and the bytes of its newest version. `evolves`: it accepts noise seeds."""
 
@@ -72,6 +82,14 @@ class AdapterStatus(msgspec.Struct, frozen=True):
 def device_name(services: Services) -> str:
     """The device that computes: the name of the GPU, or the CPU."""
     return services.runner.model.backend.name
+
+
+def memory_use(services: Services) -> MemoryUse:
+    """What MLX has allocated now, by its use."""
+    model = services.runner.model
+    each = page_bytes(model.layers, services.model_info.page_size, model.card.dtype)
+    weights, pool = model.card.weight_bytes, each * services.store.pool.capacity
+    return MemoryUse(weights, pool, max(0, mx.get_active_memory() - weights - pool))
 
 
 def tick_failure(services: Services) -> str:

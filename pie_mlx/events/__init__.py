@@ -44,6 +44,7 @@ from pie_mlx.events.work import (
     PagesSpilled,
     PagesStored,
     PassCompleted,
+    PromptProgressed,
     SpillChanged,
     TickCompleted,
 )
@@ -57,6 +58,7 @@ EngineEvent = (
     | ContextForked
     | ContextReleased
     | PassCompleted
+    | PromptProgressed
     | TickCompleted
     | ContextSuspended
     | ContextRestoring
@@ -138,6 +140,7 @@ __all__ = [
     "ProcessPages",
     "ProcessQueued",
     "ProcessReturned",
+    "PromptProgressed",
     "SnapshotStored",
     "SpillChanged",
     "TickCompleted",

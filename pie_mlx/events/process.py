@@ -17,7 +17,10 @@ def told_message(error_type: str, message: str) -> str:
 
 
 class ProcessLaunched(Event, frozen=True):
-    """A program was started for a user, by the process `parent` or from outside; `input` is its JSON input, cut."""
+    """A program was started for a user, by the process `parent` or from outside; `input` is its JSON input, cut.
+
+    `asked_seconds` is when the HTTP request that it answers had arrived, 0 if it answers none.
+    """
 
     process: str
     username: str
@@ -25,6 +28,7 @@ class ProcessLaunched(Event, frozen=True):
     token_budget: int | None = None
     parent: str = ""
     input: str = ""
+    asked_seconds: float = 0.0
 
 
 class ProcessQueued(Event, frozen=True):

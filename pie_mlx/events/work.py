@@ -22,7 +22,8 @@ class PassCompleted(Event, frozen=True):
     that the engine itself drafted for it, `guessed_tokens`, the first `guessed_right` were verified. `following` passes
     of a token each came right after it, or were drawn ahead of it, and are counted with it. Its first tokens were in a
     batch at `started_seconds`. `replayed_tokens` were known and computed again: lost ones before it, and of the
-    computed ones those whose pages were cached. `miss` is why the first page of a prompt that was not cached was not.
+    computed ones those whose pages were cached; `restored_tokens` of them were lost. `loaded_tokens` of the attached
+    ones came from disk. `miss` is why the first page of a prompt that was not cached was not, `miss_reason` its kind.
     """
 
     process: str
@@ -42,13 +43,25 @@ class PassCompleted(Event, frozen=True):
     started_seconds: float = 0.0
     replayed_tokens: int = 0
     miss: str = ""
+    miss_reason: str = ""
+    loaded_tokens: int = 0
+    restored_tokens: int = 0
+
+
+class PromptProgressed(Event, frozen=True):
+    """A pass of several ticks has `tokens` of its `prompt_tokens` in KV; cached ones count."""
+
+    context: int
+    tokens: int
+    prompt_tokens: int
 
 
 class TickCompleted(Event, frozen=True):
     """One batch: contexts and tokens in it, contexts left waiting, and the pages in use after it.
 
-    `ahead`: it was computed before the programs asked for it. `steps` counts the batch and those of a token per context
-    that came right after it; tokens and duration are of all of them.
+    `ahead`: it was computed before the programs asked for it; `dropped` steps of a context were, and no program asked.
+    `steps` counts the batch and those of a token per context that came right after it; tokens and duration are of all
+    of them.
     """
 
     tick: int
@@ -59,6 +72,7 @@ class TickCompleted(Event, frozen=True):
     ahead: bool = False
     steps: int = 1
     used_pages: int = 0
+    dropped: int = 0
 
 
 class PagesSpilled(Event, frozen=True):

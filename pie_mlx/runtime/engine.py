@@ -204,7 +204,15 @@ class Engine:
         process = Process(host.process_id, session, event_queue, http)
         self._processes.add(process)
         event_queue.deliver(
-            ProcessLaunched(process.id, username, entry.identity, token_budget, parent or "", beginning(value))
+            ProcessLaunched(
+                process.id,
+                username,
+                entry.identity,
+                token_budget,
+                parent or "",
+                beginning(value),
+                asked_seconds=0.0 if http is None else http.asked_seconds,
+            )
         )
         write = event_queue.write if capture_output else None
         process.start(self._executor(entry, value, username, host, event_queue, write), partial(self._release, process))

@@ -28,9 +28,10 @@ def family(pid: int) -> set[int]:
     return known
 
 
-def residency(pid: int) -> Residency:
-    """Zero for a process that has ended. Shared memory counts once where the system reports it."""
-    known = family(pid)
+def residency(pid: int, *, alone: bool = False) -> Residency:
+    """Of a process with its descendants, or `alone`. Zero for one that has ended. Shared memory counts once where the
+    system reports it."""
+    known = {pid} if alone else family(pid)
     measure = _resident_bytes if len(known) == 1 else _proportional_bytes
     return Residency(sum(map(measure, known)), len(known))
 

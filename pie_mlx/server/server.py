@@ -219,6 +219,7 @@ class Server:
     def _publish(self, event: Event) -> None:
         self.service.totals.observe(event)
         self.service.history.observe(event)
+        self.service.figures.observe(event, time.time())
         self.service.requests.observe(event)
         self.service.feed.publish(event)
         for observer in self._observers:

@@ -8,6 +8,7 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry
 
+from pie_mlx.figures import Figures
 from pie_mlx.runtime.engine import Engine
 from pie_mlx.runtime.registry import Registry
 from pie_mlx.runtime.store import ProgramStore
@@ -34,6 +35,7 @@ class Service:
     model: str
     feed: Feed = field(default_factory=Feed)
     totals: EngineTotals = field(default_factory=EngineTotals)
+    figures: Figures = field(default_factory=Figures)
     history: ProcessHistory = field(default_factory=ProcessHistory)
     failures: LoginFailures = field(default_factory=LoginFailures)
     started_at: float = field(default_factory=time.time)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from textual.binding import Binding, BindingType
 
-TABS = ("overview", "inferlets", "sessions", "market", "pages", "mcp", "logs", "launch")
+TABS = ("overview", "inferlets", "sessions", "market", "pages", "mcp", "logs", "launch", "latency", "engine")
 
 
 class Action(NamedTuple):
@@ -23,7 +23,7 @@ class Action(NamedTuple):
 
 EVERYWHERE = ("everywhere",)
 REPLAY = ("replay",)
-PROGRAMS = ("overview", "inferlets", "sessions", "market", "pages", "process")
+PROGRAMS = ("overview", "inferlets", "sessions", "market", "pages", "latency", "process")
 TABLES = (*TABS, "process")
 
 ACTIONS = (
@@ -35,10 +35,16 @@ ACTIONS = (
     Action("mcp", "6", EVERYWHERE, "", "MCP: servers, their tools, their latest errors"),
     Action("logs", "7", EVERYWHERE, "", "Logs: what happened, line by line"),
     Action("launch", "8", EVERYWHERE, "", "Launch: start an installed program"),
+    Action("latency", "9", EVERYWHERE, "", "Latency: waits for tokens, and where requests spent them"),
+    Action("engine", "0", EVERYWHERE, "", "Engine: its cache, its drafts, its machine"),
     Action("next_tab", "right", EVERYWHERE, "", "The next screen"),
     Action("previous_tab", "left", EVERYWHERE, "", "The screen before"),
     Action(
-        "open", "enter", ("overview", "inferlets", "market", "pages", "launch"), "open", "Open the selected program"
+        "open",
+        "enter",
+        ("overview", "inferlets", "market", "pages", "latency", "launch"),
+        "open",
+        "Open the selected program",
     ),
     Action("back", "escape", TABLES, "back", "Go back; drop the filter"),
     Action("kill", "k", PROGRAMS, "kill", "End the selected program", True),

@@ -24,8 +24,10 @@ from pie_mlx.tui.monitor import Monitor
 from pie_mlx.tui.pacing import REFRESH_SECONDS, Pacing
 from pie_mlx.tui.preferences import Preferences
 from pie_mlx.tui.screens.base import MonitorScreen
+from pie_mlx.tui.screens.engine import EngineScreen
 from pie_mlx.tui.screens.help import HelpScreen
 from pie_mlx.tui.screens.inferlets import InferletsScreen
+from pie_mlx.tui.screens.latency import LatencyScreen
 from pie_mlx.tui.screens.launch import LaunchScreen
 from pie_mlx.tui.screens.logs import LogsScreen
 from pie_mlx.tui.screens.market import MarketScreen
@@ -66,6 +68,8 @@ class MonitorApp(Monitor):
         "mcp": McpScreen,
         "logs": LogsScreen,
         "launch": LaunchScreen,
+        "latency": LatencyScreen,
+        "engine": EngineScreen,
     }
 
     def __init__(
@@ -175,6 +179,12 @@ class MonitorApp(Monitor):
 
     def action_launch(self) -> None:
         self.show_tab("launch")
+
+    def action_latency(self) -> None:
+        self.show_tab("latency")
+
+    def action_engine(self) -> None:
+        self.show_tab("engine")
 
     def action_next_tab(self) -> None:
         self._turn(1)

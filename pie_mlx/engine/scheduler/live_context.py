@@ -81,6 +81,9 @@ class LiveContext:
     """Its program has truncated it."""
     replayed: int = 0
     """Its tokens that were computed again since its last pass."""
+    read_tokens: int = 0
+    prompt_tokens: int = 0
+    """Of its last pass: tokens with KV so far, cached ones among them, and how many they will be."""
     retention: Retention | None = None
     """What its pages are worth while it does nothing, as its program said."""
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)

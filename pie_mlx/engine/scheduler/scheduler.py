@@ -300,6 +300,8 @@ class Scheduler:
         recurrence = model.network.recurrence if model.recurrent else None
         for (task, count), result in zip(chunks, outcome.results, strict=True):
             made[task.context.id] = take_result(self._state.store, recurrence, task, count, result)
+            if count > 1 and not task.replay:
+                self._reports.progressed(task.context, count)
         self._settle(chunks, made, each)
         self._after_batch(chunks)
         self._end_tick(chunks, tokens + (steps - 1) * len(chunks), seconds, steps, ahead=ahead)
@@ -370,5 +372,6 @@ class Scheduler:
                 ahead=ahead,
                 steps=steps,
                 used_pages=state.store.used_pages,
+                dropped=self._claims.dropped,
             )
         )

@@ -162,6 +162,8 @@ class Claims:
     def __init__(self, state: TickState, runner: Runner, *, enabled: bool) -> None:
         self._state, self._runner, self._enabled = state, runner, enabled
         self._in_flight: dict[int, BatchEntry] = {}
+        self.dropped = 0
+        """Steps in flight that the latest batch did not claim."""
 
     def with_slots(self, chunks: Chunks, entries: tuple[BatchEntry, ...]) -> tuple[BatchEntry, ...]:
         """`entries`, with a slot more for those whose next step may be in flight after the batch.
@@ -197,9 +199,12 @@ class Claims:
     def claim(self, entries: Sequence[BatchEntry]) -> list[bool]:
         """Which of `entries`, the next batch, are in flight. Steps that are not claimed now are dropped."""
         in_flight, self._in_flight = self._in_flight, {}
+        launched = len(in_flight)
         for displaced in self._state.store.pool.pop_displaced():
             in_flight.pop(displaced, None)
-        return [self._goes_on(entry) and _is_same(in_flight.get(entry.context), entry) for entry in entries]
+        claimed = [self._goes_on(entry) and _is_same(in_flight.get(entry.context), entry) for entry in entries]
+        self.dropped = launched - sum(claimed)
+        return claimed
 
     def _goes_on(self, entry: BatchEntry) -> bool:
         """Whether a stream goes on with the token it drew. Notes whether it is one."""

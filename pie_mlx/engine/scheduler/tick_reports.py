@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pie_mlx.engine.kv import Restore
 from pie_mlx.engine.market import Receipt, Settlement
 from pie_mlx.engine.policies import Plan, Reason, Suspension
+from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.events import (
     AccountMovement,
     ContextRestored,
@@ -12,6 +13,7 @@ from pie_mlx.events import (
     ContextSuspended,
     Event,
     MarketSettled,
+    PromptProgressed,
     WaitChanged,
 )
 
@@ -54,6 +56,12 @@ class TickReports:
         self._waits_no_more(context)
         read = len(work.reads) + len(work.stored)
         self._emit(ContextRestored(context, work.attached, len(work.copies), read, work.replayed_tokens))
+
+    def progressed(self, context: LiveContext, tokens: int) -> None:
+        """So many more tokens of a pass are in KV."""
+        context.read_tokens += tokens
+        if context.read_tokens < context.prompt_tokens:
+            self._emit(PromptProgressed(context.id, context.read_tokens, context.prompt_tokens))
 
     def settled(self, tick: int, settlement: Settlement) -> None:
         """Credits moved, or the price did."""

@@ -24,6 +24,7 @@ from pie_mlx.server.frames import (
 from pie_mlx.server.handlers.base import handles
 from pie_mlx.server.handlers.processes import rows
 from pie_mlx.server.session.connection import Connection
+from pie_mlx.server.watching.machine import machine_figures
 
 PROTOCOL = "0.4"
 EXTENSIONS = [
@@ -135,6 +136,14 @@ async def engine_info(connection: Connection, options: NoOptions) -> dict[str, o
             {"name": server.name, "transport": server.transport} for server in service.engine.mcp_servers()
         ],
     }
+
+
+@_answers("machine")
+async def machine(connection: Connection, options: NoOptions) -> dict[str, object]:
+    """Memory and processor of the engine's machine, for people; figures that the system does not report are 0."""
+    del options
+    use = await connection.service.engine.consult(inspection.memory_use)
+    return msgspec.structs.asdict(use) | await asyncio.to_thread(machine_figures)
 
 
 @_answers("processes", ProcessesOptions)

@@ -6,6 +6,7 @@ import msgspec
 
 from pie_mlx.engine import inspection
 from pie_mlx.errors import InvalidArgumentError
+from pie_mlx.figures import NOTHING
 from pie_mlx.server.frames import VALUE_LIMIT_BYTES, UnwatchEvents, WatchEvents
 from pie_mlx.server.handlers.base import handles
 from pie_mlx.server.handlers.processes import rows
@@ -49,6 +50,7 @@ async def _state(connection: Connection) -> tuple[dict[str, object], int]:
     one.
     """
     service = connection.service
+    recent = service.figures.recent() if connection.user.admin else NOTHING  # events of others are not for all eyes
     sequence, totals, ran = service.feed.sequence, service.totals.snapshot(), service.history.rows(connection.user)
     processes = await rows(connection)
     visible = {process.id for process in processes}
@@ -60,6 +62,7 @@ async def _state(connection: Connection) -> tuple[dict[str, object], int]:
         "totals": totals,
         "processes": processes,
         "ran": ran,
+        "recent": recent,
         "contexts": contexts,
         "accounts": [
             item

@@ -23,11 +23,49 @@ class Span(msgspec.Struct, frozen=True):
     end: float
 
 
+class Reply(msgspec.Struct, frozen=True):
+    """A prompt and the text after it. `asked`, `started` (first tokens in a batch), `first` and `latest` (token) are
+    times of the engine's clock.
+
+    `prompt_tokens` were read, `cached_tokens` of them attached; `tokens` were drawn. `waited` seconds, with the latest
+    `reason`, it left the batch to others.
+    """
+
+    process: str
+    context: int
+    asked: float
+    started: float
+    first: float
+    latest: float
+    prompt_tokens: int
+    cached_tokens: int
+    tokens: int = 1
+    waited: float = 0.0
+    reason: str = ""
+
+    @property
+    def queued_seconds(self) -> float:
+        """Until the device began; all of it where an older engine did not say when."""
+        return max(0.0, self.started - self.asked)
+
+    @property
+    def prompt_seconds(self) -> float:
+        """From there to the first token."""
+        return self.first - max(self.asked, self.started)
+
+    @property
+    def token_seconds(self) -> float:
+        """Between two tokens, on average."""
+        return (self.latest - self.first) / (self.tokens - 1) if self.tokens > 1 else 0.0
+
+
 class ContextState(msgspec.Struct, frozen=True):
     """`own_pages` are held by no other context, `shared_pages` by others too; `effective_pages` counts a shared page in
     equal parts. All are pages in the pool, as the engine counted them.
 
-    `since` is when `activity` began, `reason` a text why it waits, `passed` when its latest pass completed.
+    `since` is when `activity` began, `reason` a text why it waits, `passed` when its latest pass completed. While a
+    prompt is read, `read_tokens` of its `prompt_tokens` are in KV. It `waited` so long since that pass, for
+    `wait_reason`.
     """
 
     id: int
@@ -47,6 +85,11 @@ class ContextState(msgspec.Struct, frozen=True):
     passed: float = 0.0
     released: float = 0.0
     spans: tuple[Span, ...] = ()
+    reply: Reply | None = None
+    read_tokens: int = 0
+    prompt_tokens: int = 0
+    waited: float = 0.0
+    wait_reason: str = ""
 
     def held_pages(self, page_size: int) -> int:
         """Pages of its tokens, in the pool or out of it."""

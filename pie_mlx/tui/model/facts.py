@@ -42,6 +42,24 @@ class ConfiguredServer(msgspec.Struct, frozen=True):
     transport: str = ""
 
 
+class Machine(msgspec.Struct, frozen=True):
+    """The engine's machine. Bytes are of memory: of the model's weights, its pool, and arrays beside them; of the whole
+    `engine` and of its `programs`. `load` is how many processes wanted one of the `processors`, over a minute."""
+
+    memory_bytes: int = 0
+    available_bytes: int = 0
+    pressure: str = ""
+    swap_used_bytes: int = 0
+    swap_bytes: int = 0
+    weights_bytes: int = 0
+    pool_bytes: int = 0
+    other_bytes: int = 0
+    engine_bytes: int = 0
+    programs_bytes: int = 0
+    processors: int = 0
+    load: float = 0.0
+
+
 class Facts(msgspec.Struct, frozen=True):
     """None if the source cannot know. `waits` says what running programs wait for, by their ids."""
 
@@ -49,6 +67,7 @@ class Facts(msgspec.Struct, frozen=True):
     programs: tuple[InstalledProgram, ...] | None = None
     waits: Mapping[str, str] = {}
     mcp_servers: tuple[ConfiguredServer, ...] = ()
+    machine: Machine | None = None
 
 
 NO_FACTS = Facts()

@@ -82,6 +82,20 @@ def ending(error_type: str, text: str) -> tuple[Outcome, str]:
     return ("killed", text) if error_type in KILLED else ("failed", f"{error_type}: {text}")
 
 
+def ended(process: ProcessState, outcome: Outcome, result: str, seconds: float) -> ProcessState:
+    """The process after its end."""
+    return msgspec.structs.replace(
+        process,
+        outcome=outcome,
+        result=shortened(result, PIECE_CHARACTERS),
+        ended_seconds=seconds,
+        rate=0.0,
+        recent_decoded=0,
+        own_pages=0,
+        shared_pages=0,
+    )
+
+
 def with_output(process: ProcessState, stream: Stream, text: str, seconds: float) -> ProcessState:
     """The process with `text` added, of which both ends are kept; successive pieces of one stream are joined."""
     text = shortened(text, PIECE_CHARACTERS)

@@ -6,7 +6,8 @@ from typing import Literal
 import msgspec
 
 from pie_mlx.events import EngineStarted, PageUsage
-from pie_mlx.tui.model.context import IDLE_SECONDS, ContextState
+from pie_mlx.figures import Recent
+from pie_mlx.tui.model.context import IDLE_SECONDS, ContextState, Reply
 from pie_mlx.tui.model.mcp import McpServers
 from pie_mlx.tui.model.process import ProcessState
 
@@ -21,6 +22,7 @@ BALANCE_SAMPLES = 160
 TREND_SAMPLES = 120
 TREND_EVERY = 4
 """Samples of the engine for one of each program's trend, which thus has one each second."""
+REPLIES = 100
 
 Level = Literal["debug", "info", "warning", "error"]
 
@@ -122,6 +124,8 @@ class MonitorState(msgspec.Struct, frozen=True):
     log_lines: int = 0
     evictions: tuple[Eviction, ...] = ()
     mcp: McpServers = {}
+    recent: Recent = Recent()
+    replies: tuple[Reply, ...] = ()
 
     @property
     def page_size(self) -> int:

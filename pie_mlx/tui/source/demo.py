@@ -7,7 +7,7 @@ from typing import Any
 
 from pie_mlx.events import Event, ProcessLaunched
 from pie_mlx.tui.model import Record
-from pie_mlx.tui.model.facts import Connection, Facts, InstalledProgram, Parameter
+from pie_mlx.tui.model.facts import Connection, Facts, InstalledProgram, Machine, Parameter
 from pie_mlx.tui.source.base import Feed, Link
 from pie_mlx.tui.source.playback import Playback
 from pie_mlx.tui.source.script import ROLES, USERS
@@ -84,7 +84,21 @@ class DemoSource:
 def demo_facts() -> Facts:
     """The facts of the scripted engine."""
     connections = [Connection(str(number), user, f"127.0.0.1:{50210 + number}") for number, user in enumerate(USERS, 1)]
-    return Facts(tuple(connections), tuple(_installed(role.program) for role in ROLES))
+    machine = Machine(
+        memory_bytes=36 << 30,
+        available_bytes=11 << 30,
+        pressure="normal",
+        swap_used_bytes=700 << 20,
+        swap_bytes=2 << 30,
+        weights_bytes=8 << 30,
+        pool_bytes=6 << 30,
+        other_bytes=900 << 20,
+        engine_bytes=16 << 30,
+        programs_bytes=1200 << 20,
+        processors=12,
+        load=3.4,
+    )
+    return Facts(tuple(connections), tuple(_installed(role.program) for role in ROLES), machine=machine)
 
 
 def _installed(identity: str) -> InstalledProgram:

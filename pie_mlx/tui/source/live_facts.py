@@ -7,7 +7,7 @@ import msgspec
 from pie_mlx.client import Client
 from pie_mlx.documents import toml_document
 from pie_mlx.errors import InvalidArgumentError
-from pie_mlx.tui.model.facts import ConfiguredServer, Connection, Facts, InstalledProgram, Parameter
+from pie_mlx.tui.model.facts import ConfiguredServer, Connection, Facts, InstalledProgram, Machine, Parameter
 
 
 async def ask_facts(client: Client, known: Facts) -> Facts:
@@ -19,6 +19,10 @@ async def ask_facts(client: Client, known: Facts) -> Facts:
         configured = known.mcp_servers if known.programs is not None else await _configured(client)
     except InvalidArgumentError:
         return known
+    try:
+        machine = msgspec.convert(await client.query("machine"), Machine)
+    except InvalidArgumentError:  # an older server
+        machine = None
     programs = [await _program(client, entry, known) for entry in listed]
     waits = {str(row["id"]): str(row["reason"]) for row in running if row.get("reason")}
     return Facts(
@@ -26,6 +30,7 @@ async def ask_facts(client: Client, known: Facts) -> Facts:
         programs=tuple(programs),
         waits=waits,
         mcp_servers=configured,
+        machine=machine,
     )
 
 

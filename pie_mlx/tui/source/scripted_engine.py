@@ -34,6 +34,7 @@ from pie_mlx.events import (
     ProcessOutput,
     ProcessPages,
     ProcessReturned,
+    PromptProgressed,
     TickCompleted,
     WaitChanged,
 )
@@ -44,11 +45,16 @@ CHUNK_TOKENS = 256
 BATCH_CONTEXTS = 64
 TICK_SECONDS = 0.1
 ENDOWMENT = 64.0
+MISSES = (
+    ("new", "nothing was computed after it before"),
+    ("differs", "this prompt reads 'Tues', the cached one 'Wednes'"),
+    ("evicted", "evicted at 07:23:11 for another program"),
+)
 
 
 @dataclass(slots=True)
 class Context:
-    """`target` is its number of tokens at the end of its turn."""
+    """`target` is its number of tokens at the end of its turn; `read` of them are in its pass."""
 
     id: int
     bid: float
@@ -58,6 +64,7 @@ class Context:
     resident: bool = True
     waits: bool = False
     reads: bool = True
+    read: int = 0
 
     def own_pages(self, more: int = 0) -> int:
         return -(-(self.tokens + more) // PAGE_SIZE) - self.shared_pages
@@ -318,12 +325,38 @@ class ScriptedEngine:
     def _pass(self, program: Program, context: Context, more: int) -> None:
         now = self._tick * TICK_SECONDS
         took = TICK_SECONDS * self._draw.uniform(0.4, 0.9)
-        self._events.append(
-            PassCompleted(program.id, context.id, 0, more, 1, context.tokens, now - took, now, context.bid)
-        )
         context.tokens += more
+        context.read += more
+        if context.reads and context.tokens < context.target:
+            self._events.append(PromptProgressed(context.id, context.tokens, context.target))
+            return
+        self._events.append(self._passed(program, context, now - took, now))
+        context.read = 0
         if not context.reads and self._draw.random() < 0.12:
             self._events.append(ProcessMessage(program.id, sentence(self._draw)))
+
+    def _passed(self, program: Program, context: Context, began: float, now: float) -> PassCompleted:
+        """A pass that ends now: part of its prompt was cached, or some of its drafts were right."""
+        kind = context.id % len(MISSES)
+        attached = min(context.read - 1, 32 * kind) if context.reads else 0
+        guessed = 2 if program.role.tools and not context.reads else 0
+        return PassCompleted(
+            program.id,
+            context.id,
+            attached,
+            context.read - attached,
+            1,
+            context.tokens - context.read,
+            began - TICK_SECONDS * ((context.read - 1) // CHUNK_TOKENS),
+            now,
+            context.bid,
+            guessed_tokens=guessed,
+            guessed_right=self._tick % 2 if guessed else 0,
+            started_seconds=began - TICK_SECONDS * ((context.read - 1) // CHUNK_TOKENS) / 2,
+            miss=f"token {attached}: {MISSES[kind][1]}" if context.reads else "",
+            miss_reason=MISSES[kind][0] if context.reads else "",
+            loaded_tokens=attached // 64 * 16,
+        )
 
     def _tell_pages(self, ran: list[tuple[Program, Context]], tokens: int, placed: int) -> None:
         shared = sum(
@@ -333,7 +366,17 @@ class ScriptedEngine:
         cached = min(self._pages - used, 8 + self._tick % 40)
         duration = 0.012 + 0.0006 * len(ran) + 0.00012 * tokens
         contexts = sum(1 for _ in self._contexts())
-        self._events.append(TickCompleted(self._tick, len(ran), tokens, contexts - placed, duration))
+        self._events.append(
+            TickCompleted(
+                self._tick,
+                len(ran),
+                tokens,
+                contexts - placed,
+                duration,
+                ahead=self._tick % 3 == 0,
+                dropped=int(self._tick % 10 == 0),
+            )
+        )
         usage = PageUsage(self._pages, used, min(shared, used), cached)
         programs = self._programs.values()
         self._events.append(

@@ -48,7 +48,7 @@ class StatusBar(Canvas):
         return [[*fitted(left, width - width_of(right)), *right]]
 
 
-ROOMY_CELLS = 100
+ROOMY_CELLS = 110
 PINNED = 2
 
 
@@ -75,9 +75,13 @@ class TabBar(Canvas):
         return [pieces]
 
     def _labels(self, width: int) -> list[tuple[str, str, str]]:
-        """Id, digit and name of each, closer together on a narrow terminal."""
-        space = " " if width >= ROOMY_CELLS else ""
-        return [(tab, f"{space}{number} ", f"{name} ") for number, (tab, name) in enumerate(self._tabs, 1)]
+        """Id, digit and name of each, closer together on a narrow terminal, where names are cut as far as needed."""
+        names = [(tab, str(number % 10), name) for number, (tab, name) in enumerate(self._tabs, 1)]
+        if width >= ROOMY_CELLS:
+            return [(tab, f" {number} ", f"{name} ") for tab, number, name in names]
+        fitting = [size for size in range(12) if sum(2 + len(name[:size]) for *_, name in names) <= width + 1]
+        longest = max(fitting, default=0)
+        return [(tab, number, f"{name[:longest]} ") for tab, number, name in names]
 
     def on_click(self, event: events.Click) -> None:
         start = 0

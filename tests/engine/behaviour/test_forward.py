@@ -20,7 +20,7 @@ from pie_mlx.errors import (
     InvalidTypeError,
     TokenBudgetError,
 )
-from pie_mlx.events import TickCompleted
+from pie_mlx.events import PromptProgressed, TickCompleted
 from tests.engine.running import Running, running
 
 
@@ -262,6 +262,20 @@ async def test_chunks_do_not_change_results() -> None:  # T37
             written.append(await started.greedy(context, 10))
             context.release()
     assert written[0] == written[1]
+
+
+async def test_a_prompt_of_several_ticks_tells_how_far_it_is_with_what_was_cached() -> None:
+    with running(prefill_chunk_tokens=32) as started, Context(started.model) as context:
+        context.append(started.prompt(64, 63))
+        await context.flush()
+        with Context(started.model) as again:
+            again.append([*started.prompt(64, 63), *started.prompt(96, 64)])
+            await again.flush()
+            told = [event for event in started.events if isinstance(event, PromptProgressed)]
+    assert [(one.context, one.tokens, one.prompt_tokens) for one in told] == [
+        (context.id, 32, 64),
+        *((again.id, tokens, 160) for tokens in (96, 128)),
+    ]
 
 
 async def test_a_long_prompt_is_cut_short_while_others_decode() -> None:  # Q8

@@ -70,3 +70,10 @@ async def test_every_page_counts_once_for_the_programs_that_hold_it(engine: Runn
     first.release()
     assert counts(engine).pages.used == 0
     assert told(engine) == ({}, {})
+
+
+async def test_the_memory_of_a_model_is_told_by_its_use() -> None:
+    with running(total_pages=8) as small, running(total_pages=16) as large:
+        uses = [await started.core.consult(inspection.memory_use) for started in (small, large)]
+    assert uses[0].weights_bytes == uses[1].weights_bytes > 0
+    assert uses[1].pool_bytes == 2 * uses[0].pool_bytes > 0

@@ -47,7 +47,7 @@ async def test_the_screens_of_the_recording_look_as_they_did():
         for size in SIZES:
             await resize(app, pilot, size)
             for number, tab in enumerate(TABS, 1):
-                await press(app, pilot, str(number))
+                await press(app, pilot, str(number % 10))
                 changed += compare(f"recording-{tab}-{size[0]}x{size[1]}", await settled_text(app, pilot))
             await press(app, pilot, "2", "enter")
             changed += compare(f"recording-process-{size[0]}x{size[1]}", await settled_text(app, pilot))
@@ -58,7 +58,14 @@ async def test_the_screens_of_the_recording_look_as_they_did():
 async def test_the_screens_that_need_an_engine_look_as_they_did():
     changed = []
     async with monitor(StillDemo(), size=(120, 40)) as (app, pilot):
-        for key, name in (("3", "sessions"), ("6", "mcp"), ("8", "launch"), ("question_mark", "help")):
+        for key, name in (
+            ("3", "sessions"),
+            ("6", "mcp"),
+            ("8", "launch"),
+            ("9", "latency"),
+            ("0", "engine"),
+            ("question_mark", "help"),
+        ):
             await press(app, pilot, key)
             changed += compare(f"demo-{name}", await settled_text(app, pilot))
     assert not changed, "\n".join(changed)
@@ -75,10 +82,10 @@ async def test_a_terminal_too_small_says_so_and_comes_back():
             assert "Programs" in screen_text(app)
 
 
-@pytest.mark.parametrize("number", range(1, 10))
+@pytest.mark.parametrize("number", range(1, 12))
 async def test_a_screen_outlives_every_resize(number):
     async with monitor(size=SIZES[-1]) as (app, pilot):
-        await press(app, pilot, *(("2", "enter") if number == 9 else str(number)))
+        await press(app, pilot, *(("2", "enter") if number == 11 else str(number % 10)))
         for size in RESIZES:
             await resize(app, pilot, size)
             assert ("too small" in screen_text(app)) == (size[0] == 60)
@@ -90,7 +97,7 @@ async def test_every_screen_stands_at_unusual_sizes_and_in_every_kind_of_theme()
             app.theme = theme
             await resize(app, pilot, size)
             for number, tab in enumerate(TABS, 1):
-                await press(app, pilot, str(number))
+                await press(app, pilot, str(number % 10))
                 assert app.current_mode == tab
                 assert all(len(line) <= size[0] for line in screen_text(app).splitlines())
 
@@ -103,7 +110,7 @@ async def test_text_of_programs_is_shown_as_it_is_and_steers_nothing():
             feed.extend(Record(1000.0, event) for event in events)
 
     async with monitor(Hostile(0)) as (app, pilot):
-        for number in (*range(1, 9), 2):
+        for number in (*range(10), 2):
             await press(app, pilot, str(number))
             assert not set(screen_text(app)) & set("\x1b\t\u202e")
         assert "x[bold] a [31mb" in screen_text(app)
@@ -129,7 +136,7 @@ async def test_before_anything_is_known_every_screen_says_that_there_is_nothing(
             del feed
 
     async with monitor(Silent()) as (app, pilot):
-        for number in range(1, 9):
+        for number in range(10):
             await press(app, pilot, str(number))
         assert "CONNECTING" in screen_text(app)
 

@@ -123,9 +123,10 @@ async def _pass(
         if reads_mean(call):
             results = [mean_of(results)]
         attached, further = match.attached, 0 if continuation is None else continuation.kept
-        replayed, context.replayed = match.replayed + context.replayed, 0
+        restored, context.replayed = context.replayed, 0
+        replayed = match.replayed + restored
         computed = len(request.inputs) - attached
-        counts = (length, attached, replayed, computed + further, len(reads) + further + claimed)
+        counts = (length, attached, replayed, restored, computed + further, len(reads) + further + claimed)
         reuse = None
         if match.attached or match.miss is not None:
             reuse = told_reuse(services, context, computed, match)
@@ -254,6 +255,7 @@ async def _run(
             continuation.trim(0)  # others may wait for these pages
         if continuation is not None and not continuation.asked:
             continuation.trim(room_on_page(services.store, context.id, len(inputs)))
+        context.read_tokens, context.prompt_tokens = attached, attached + len(inputs)
         services.store.working.rows(context.id, len(inputs))  # raises KvCapacityError before anything is computed
         recurrent, committed = services.runner.model.recurrent, services.store.contexts[context.id].committed
         before = services.runner.model.network.state(context.id) if recurrent else None
@@ -318,17 +320,18 @@ def _tell(
     services: Services,
     process: HostedProcess,
     context: LiveContext,
-    counts: tuple[int, int, int, int, int],
+    counts: tuple[int, int, int, int, int, int],
     drafted: DraftedPass | None,
     further: int,
     requested_seconds: float,
     reuse: calls.Reuse | None,
 ) -> None:
-    """`counts`: tokens held before the pass, attached, replayed and computed by it, and rows read; `further` passes
-    followed."""
-    held, attached, replayed, computed, read = counts
+    """`counts`: tokens held before the pass, attached, replayed by it, of these lost before it, computed, and rows
+    read; `further` passes followed."""
+    held, attached, replayed, restored, computed, read = counts
     expected = context.expected or NO_HORIZON
     guessed, right = (0, 0) if drafted is None else drafted.guesses()
+    miss = None if reuse is None else reuse.miss
     services.emit(
         PassCompleted(
             process=process.id,
@@ -347,7 +350,10 @@ def _tell(
             guessed_right=right,
             following=further,
             started_seconds=context.started_seconds,
-            miss="" if reuse is None or reuse.miss is None else str(reuse.miss),
+            miss="" if miss is None else str(miss),
+            miss_reason="" if miss is None else miss.reason,
+            loaded_tokens=0 if reuse is None else reuse.from_disk,
+            restored_tokens=restored,
         )
     )
 

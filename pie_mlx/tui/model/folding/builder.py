@@ -32,14 +32,17 @@ from pie_mlx.events import (
     ProcessMessage,
     ProcessOutput,
     ProcessReturned,
+    PromptProgressed,
     SpillChanged,
     TickCompleted,
     WaitChanged,
 )
+from pie_mlx.figures import Figures
 from pie_mlx.tui.model.context import ContextState, Span, SpanKind, decoded_tokens, with_span
 from pie_mlx.tui.model.folding.log_entries import log_entry
+from pie_mlx.tui.model.folding.passes import after_pass
 from pie_mlx.tui.model.mcp import after_mcp
-from pie_mlx.tui.model.process import PIECE_CHARACTERS, Outcome, ProcessState, Stream, ending, with_output
+from pie_mlx.tui.model.process import Outcome, ProcessState, Stream, ended, ending, with_output
 from pie_mlx.tui.model.state import (
     ENDED_PROCESSES,
     EVICTIONS,
@@ -47,12 +50,12 @@ from pie_mlx.tui.model.state import (
     LATENCY_SAMPLES,
     LOG_LINES,
     RELEASED_CONTEXTS,
+    REPLIES,
     AccountState,
     Eviction,
     LogLine,
     MonitorState,
 )
-from pie_mlx.tui.model.text import shortened
 
 replace = msgspec.structs.replace
 
@@ -92,6 +95,8 @@ class StateBuilder:
         self.log_lines = state.log_lines
         self.evictions = deque(state.evictions, EVICTIONS)
         self.mcp = state.mcp
+        self.figures = Figures(state.recent)
+        self.replies = deque(state.replies, REPLIES)
 
     def state(self) -> MonitorState:
         """The state after all events so far."""
@@ -127,6 +132,8 @@ class StateBuilder:
             log_lines=self.log_lines,
             evictions=tuple(self.evictions),
             mcp=self.mcp,
+            recent=self.figures.recent(),
+            replies=tuple(self.replies),
         )
 
     def apply(self, event: Event) -> None:
@@ -136,6 +143,8 @@ class StateBuilder:
             self.started_seconds = self.sampled_seconds = self.seconds
         self.events += 1
         self._log(event)
+        if not isinstance(event, PassCompleted):
+            self.figures.observe(event, self.seconds)
         match event:
             case PassCompleted():
                 self._passed(event)
@@ -192,6 +201,9 @@ class StateBuilder:
                 self._active(number, "suspended", "restoring")
             case PagesCounted():
                 self._counted(event)
+            case PromptProgressed(context=number, tokens=tokens, prompt_tokens=whole):
+                if context := self.contexts.get(number):
+                    self.contexts[number] = replace(context, read_tokens=tokens, prompt_tokens=whole)
             case PagesSpilled(stored_pages=pages):
                 self.spilled_pages = pages
             case SpillChanged(state=spill):
@@ -224,16 +236,7 @@ class StateBuilder:
 
     def _ended(self, name: str, outcome: Outcome, result: str) -> None:
         if process := self.processes.get(name):
-            self.processes[name] = replace(
-                process,
-                outcome=outcome,
-                result=shortened(result, PIECE_CHARACTERS),
-                ended_seconds=self.seconds,
-                rate=0.0,
-                recent_decoded=0,
-                own_pages=0,
-                shared_pages=0,
-            )
+            self.processes[name] = ended(process, outcome, result, self.seconds)
 
     def _called_tool(self, event: McpCalled) -> None:
         if process := self.processes.get(event.process):
@@ -289,25 +292,20 @@ class StateBuilder:
     def _released(self, event: ContextReleased) -> None:
         if context := self.contexts.pop(event.context, None):
             spans = self._closed_spans(context)
-            self.released[context.id] = replace(context, released=self.seconds, spans=spans)
+            if context.reply is not None:
+                self.replies.append(context.reply)
+            self.released[context.id] = replace(context, released=self.seconds, spans=spans, reply=None)
 
     def _passed(self, event: PassCompleted) -> None:
         latency = max(0.0, event.completed_seconds - event.requested_seconds)
         decoded = decoded_tokens(event)
         self.recent_decoded += decoded
         self.latencies.append(latency / (1 + event.following))
+        timed = self.figures.passed(event, self.seconds)
         if context := self.contexts.get(event.context):
-            self.contexts[event.context] = replace(
-                context,
-                held_tokens=event.held_tokens + event.attached_tokens + event.computed_tokens,
-                bid=event.bid,
-                passes=context.passes + 1 + event.following,
-                activity="running",
-                reason="",
-                passed=self.seconds,
-                since=context.since if context.activity == "running" else self.seconds,
-                spans=with_span(context.spans, Span("forward", self.seconds - latency, self.seconds)),
-            )
+            if timed is not None and timed.is_first and context.reply is not None:
+                self.replies.append(context.reply)
+            self.contexts[event.context] = after_pass(context, event, timed, self.seconds, latency)
         if process := self.processes.get(event.process):
             self.processes[event.process] = replace(
                 process,
@@ -346,7 +344,13 @@ class StateBuilder:
         context = self.contexts.get(number)
         if context and context.activity in after:
             self.contexts[number] = replace(
-                context, activity="running", reason="", since=self.seconds, spans=self._closed_spans(context)
+                context,
+                activity="running",
+                reason="",
+                since=self.seconds,
+                spans=self._closed_spans(context),
+                waited=context.waited + self.seconds - context.since,
+                wait_reason=context.reason or context.wait_reason,
             )
 
     def _closed_spans(self, context: ContextState) -> tuple[Span, ...]:

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from pie_mlx.events import EngineStarted, McpTool, PageUsage
+from pie_mlx.figures import Recent
 from pie_mlx.tui.model.context import ContextState
 from pie_mlx.tui.model.mcp import McpState
 from pie_mlx.tui.model.process import Outcome, ProcessState, ending
@@ -104,6 +105,7 @@ class _Snapshot(msgspec.Struct, frozen=True):
     accounts: tuple[_Account, ...] = ()
     mcp: tuple[_McpServer, ...] = ()
     page_size: int = 16
+    recent: Recent = Recent()
 
 
 def snapshot_state(snapshot: dict[str, Any], seconds: float, events: int = 1) -> MonitorState:
@@ -131,6 +133,7 @@ def snapshot_state(snapshot: dict[str, Any], seconds: float, events: int = 1) ->
         contexts={item.context: _context(item, found.page_size, seconds) for item in found.contexts},
         accounts={item.account: _account(item) for item in found.accounts},
         mcp={item.name: _mcp(item) for item in found.mcp if item.starts},
+        recent=found.recent,
     )
 
 

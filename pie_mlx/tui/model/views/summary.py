@@ -4,7 +4,9 @@ import msgspec
 
 from pie_mlx.events import PageUsage
 from pie_mlx.tui.model.state import MonitorState
+from pie_mlx.tui.model.views.latency import LatencyWindow, RequestRow, latency_windows, request_rows
 from pie_mlx.tui.model.views.program_row import ProgramRow, busiest, program_rows
+from pie_mlx.tui.model.views.reuse import ReuseWindow, reuse_windows
 
 
 class Summary(msgspec.Struct, frozen=True):
@@ -24,6 +26,9 @@ class Summary(msgspec.Struct, frozen=True):
     price: float
     pages: PageUsage
     pages_free: int
+    latency: tuple[LatencyWindow, ...]
+    reuse: tuple[ReuseWindow, ...]
+    requests: tuple[RequestRow, ...]
     programs: tuple[ProgramRow, ...]
     events: int
     events_lost: int
@@ -44,6 +49,9 @@ def summary(state: MonitorState) -> Summary:
         price=state.price,
         pages=state.pages,
         pages_free=state.pages.free,
+        latency=latency_windows(state),
+        reuse=reuse_windows(state),
+        requests=tuple(request_rows(state)),
         programs=tuple(busiest(program_rows(state))),
         events=state.events,
         events_lost=state.lost,
