@@ -14,6 +14,7 @@ from pie_mlx.tui.controller import Controller, ReadOnlyController
 from pie_mlx.tui.source.base import Feed
 from pie_mlx.tui.source.demo import DemoSource
 from pie_mlx.tui.source.recording import RecordingSource, open_recording
+from pie_mlx.tui.source.scripted_engine import ScriptedEngine
 
 RECORDING = Path(__file__).parent / "recordings" / "contention.events"
 ROUNDS = 3
@@ -28,8 +29,8 @@ PLACE = 0.9
 class StillDemo(DemoSource):
     """The demo, up to a moment."""
 
-    def __init__(self, ticks: int = 120) -> None:
-        super().__init__(warm_ticks=ticks)
+    def __init__(self, ticks: int = 120, engine: ScriptedEngine | None = None) -> None:
+        super().__init__(engine, warm_ticks=ticks)
 
     async def run(self, feed: Feed) -> None:
         self.start(feed)

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from pie_mlx.events import ProcessLaunched, ProcessMessage
+from pie_mlx.events import EngineStarted, ProcessLaunched, ProcessMessage
 from pie_mlx.tui.actions import TABS
 from pie_mlx.tui.model import Record
-from pie_mlx.tui.model.facts import NO_FACTS
+from pie_mlx.tui.model.facts import NO_FACTS, Facts
 from pie_mlx.tui.model.text import moment
 from pie_mlx.tui.monitor import SILENT_SECONDS
 from pie_mlx.tui.source.base import Link
+from pie_mlx.tui.source.scripted_engine import ScriptedEngine
 from tests.tui.harness import StillDemo, monitor, press, screen_text, settled_text, shown, still_recording
 
 SCREENS = Path(__file__).parents[1] / "snapshots"
@@ -142,6 +143,42 @@ class SilentDemo(StillDemo):
         feed.facts(NO_FACTS)
         self.feed = feed
         await asyncio.Event().wait()
+
+
+class EmptyDemo(StillDemo):
+    """An engine that has started, and that nobody uses."""
+
+    async def run(self, feed):
+        feed.link(Link("live"))
+        feed.facts(Facts((), ()))
+        feed.extend([Record(0.0, EngineStarted("pie-tiny", "market", 64, 16))])
+        await asyncio.Event().wait()
+
+
+class DeadDemo(StillDemo):
+    """The demo as an engine that has gone."""
+
+    async def run(self, feed):
+        self.start(feed)
+        feed.link(Link("reconnecting", "the connection ended; trying again"))
+        await asyncio.Event().wait()
+
+
+def crowded():
+    return StillDemo(150, engine=ScriptedEngine(60, 900))
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "is_stale"), [("empty", EmptyDemo, False), ("crowded", crowded, False), ("dead", DeadDemo, True)]
+)
+async def test_every_screen_looks_as_it_did_when_it_is(name, source, is_stale):
+    changed = []
+    async with monitor(source(), size=(120, 40)) as (app, pilot):
+        for number, tab in enumerate(TABS, 1):
+            await press(app, pilot, str(number))
+            changed += compare(f"{name}-{tab}", await settled_text(app, pilot))
+            assert app.screen.has_class("-stale") == is_stale
+    assert not changed, "\n".join(changed)
 
 
 async def test_an_engine_that_is_silent_or_gone_is_dimmed_and_told_as_of_when():
