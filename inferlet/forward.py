@@ -7,9 +7,8 @@ from typing import Self
 from inferlet import brle
 from inferlet._calls.checks import integer, integers, token_list
 from inferlet._context.handle import ContextHandle
-from inferlet._generation.slots import PassSlots
 from inferlet.adapter import Adapter, checked_adapter, checked_seed
-from inferlet.output import Output, ProbeHandle, SampleHandle
+from inferlet.output import Output, PassSlots, ProbeHandle, SampleHandle
 from pie_mlx import calls
 from pie_mlx.calls import Brle, Probe, Sampler
 from pie_mlx.errors import (

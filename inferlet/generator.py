@@ -10,17 +10,15 @@ from inferlet._context.bidding import UNKNOWN_HORIZON, Horizon
 from inferlet._context.handle import ContextHandle
 from inferlet._context.pending import PendingBuffer
 from inferlet._context.reply import answer_text
-from inferlet._generation.acceptance import Cut, cut
 from inferlet._generation.constraints import ConstraintSet
 from inferlet._generation.drafting import NO_LIMIT, Drafting, NoDrafting, SystemDrafting
-from inferlet._generation.slots import PassSlots
 from inferlet._generation.structured import Parse, parse_text, plan_structure
 from inferlet.adapter import Adapter, checked_adapter, checked_seed
 from inferlet.constraint import Constraint, Schema
 from inferlet.forward import checked_probe, single_draw
 from inferlet.grammar import Grammar
-from inferlet.output import Output, ProbeHandle, SampleHandle
-from inferlet.step import GenStep, Pause
+from inferlet.output import Output, PassSlots, ProbeHandle, SampleHandle
+from inferlet.step import Cut, GenStep, Pause, cut
 from pie_mlx import calls
 from pie_mlx.calls import Probe, SampledTokens, Sampler, Turn
 from pie_mlx.errors import ContextBusyError, EmptyMaskError, InvalidArgumentError

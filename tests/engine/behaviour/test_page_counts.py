@@ -6,7 +6,7 @@ import pytest
 
 from inferlet import Context
 from pie_mlx.engine import inspection
-from pie_mlx.engine.page_report import PageCounts
+from pie_mlx.engine.scheduler.reports import PageCounts
 from pie_mlx.events import ContextReleased, PagesCounted
 from tests.engine.running import Running, finished, running
 
