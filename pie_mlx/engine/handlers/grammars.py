@@ -6,7 +6,7 @@ from collections.abc import Generator, Sequence
 from pie_mlx import calls
 from pie_mlx.engine.handlers.base import answers
 from pie_mlx.engine.hosting.process import HostedProcess
-from pie_mlx.engine.kv.pages.working_token import check_tokens
+from pie_mlx.engine.kv.pages.record import check_tokens
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.text.grammar import Matcher
 from pie_mlx.errors import InvalidArgumentError

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from pie_mlx import __version__, calls
 from pie_mlx.engine.handlers.base import answers, looks_up, looks_up_in_steps
 from pie_mlx.engine.hosting.process import HostedProcess
-from pie_mlx.engine.kv.pages.working_token import check_tokens
+from pie_mlx.engine.kv.pages.record import check_tokens
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.text.tokens.tokenizer import LONG
 from pie_mlx.errors import ContextLengthError, InvalidArgumentError

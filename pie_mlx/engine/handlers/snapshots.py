@@ -6,7 +6,7 @@ from pie_mlx import calls
 from pie_mlx.engine.handlers.base import answers
 from pie_mlx.engine.handlers.forward.checkpointing import keep_state
 from pie_mlx.engine.hosting.process import HostedProcess
-from pie_mlx.engine.kv.pages.working_token import check_tokens
+from pie_mlx.engine.kv.pages.record import check_tokens
 from pie_mlx.engine.paging.archive import SnapshotNotes
 from pie_mlx.engine.services import Services
 from pie_mlx.errors import ContextLengthError, InvalidArgumentError

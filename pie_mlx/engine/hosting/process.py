@@ -11,7 +11,7 @@ from pie_mlx.engine.hosting.engine_time import EngineTime
 from pie_mlx.engine.hosting.ports import Ports
 from pie_mlx.engine.hosting.session import SessionPort
 from pie_mlx.engine.hosting.transfers import Download, Upload
-from pie_mlx.engine.kv.pages.segment import Owner
+from pie_mlx.engine.kv.pages.record import Owner
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.text.grammar import Matcher
 from pie_mlx.errors import ContextReleasedError, EngineStoppedError, InvalidArgumentError

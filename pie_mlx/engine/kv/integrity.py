@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from pie_mlx.engine.kv.contexts.context import Context, ContextTable
 from pie_mlx.engine.kv.pages.image import Image, Tail
-from pie_mlx.engine.kv.pages.keys import NO_PAGE, PageHasher
 from pie_mlx.engine.kv.pages.pool import PagePool
-from pie_mlx.engine.kv.pages.segment import IntegrityError, PageRecord, Segment, resident_page
+from pie_mlx.engine.kv.pages.record import NO_PAGE, IntegrityError, PageHasher, PageRecord, Segment, resident_page
 from pie_mlx.engine.kv.pages.trie import PrefixTrie, chain_of, path, standing
 from pie_mlx.engine.kv.snapshots import Snapshot
 

@@ -7,7 +7,7 @@ from pie_mlx.engine.kv.contexts.context import Context, ContextTable
 from pie_mlx.engine.kv.contexts.suspension import at_rest, copies_of
 from pie_mlx.engine.kv.contexts.working import pages_for
 from pie_mlx.engine.kv.pages.image import Image, ImageKeeper, Tail, cut_tail
-from pie_mlx.engine.kv.pages.segment import IntegrityError, Segment
+from pie_mlx.engine.kv.pages.record import IntegrityError, Segment
 from pie_mlx.engine.kv.pages.trie import Place, PrefixTrie, chain_of
 from pie_mlx.engine.kv.pages.values import PageCopy
 from pie_mlx.engine.kv.snapshot_limits import SnapshotLimits, SnapshotUsage, image_bytes, kept_bytes

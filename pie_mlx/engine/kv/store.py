@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from pie_mlx.engine.kv.contexts.context import ContextTable
+from pie_mlx.engine.kv.contexts.context import ContextTable, Holdings, Sharing, picture, share_out
 from pie_mlx.engine.kv.contexts.fills import adapters_in_use, image_of
-from pie_mlx.engine.kv.contexts.holdings import Holdings, Sharing, picture, share_out
 from pie_mlx.engine.kv.contexts.misses import Misses
 from pie_mlx.engine.kv.contexts.rollback import Undoer
 from pie_mlx.engine.kv.contexts.states import ContextStates
@@ -14,9 +13,8 @@ from pie_mlx.engine.kv.contexts.working import WorkingPages, pages_for
 from pie_mlx.engine.kv.integrity import Books, check_integrity
 from pie_mlx.engine.kv.pages.image import Image, ImageKeeper
 from pie_mlx.engine.kv.pages.kept_states import KeptStates
-from pie_mlx.engine.kv.pages.keys import PageHasher
-from pie_mlx.engine.kv.pages.pool import PagePool
-from pie_mlx.engine.kv.pages.segment import PageRecord
+from pie_mlx.engine.kv.pages.pool import PagePool, Withheld
+from pie_mlx.engine.kv.pages.record import PageHasher, PageRecord
 from pie_mlx.engine.kv.pages.trie import PrefixTrie, chain_of, path
 from pie_mlx.engine.kv.pages.values import (
     Fork,
@@ -24,7 +22,6 @@ from pie_mlx.engine.kv.pages.values import (
     PoolUsage,
     Transcript,
 )
-from pie_mlx.engine.kv.pages.withheld import Withheld
 from pie_mlx.engine.kv.snapshot_limits import USUAL_LIMITS, SnapshotLimits
 from pie_mlx.engine.kv.snapshots import SnapshotStore
 from pie_mlx.errors import InvalidArgumentError

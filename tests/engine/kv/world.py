@@ -162,7 +162,7 @@ class World:
     def fail(self, context: int, ids: Sequence[int], *, suspend: bool, publish: bool = False) -> None:
         """A pass that fails half-way, perhaps while the context is off-pool, or leaving to others what it computed."""
         store, book = self.store, self.contexts[context]
-        before, start = store.undoer.mark(context), len(book.tokens)
+        before, start = store.contexts.usable(context).mark(), len(book.tokens)
         tokens = [WorkingToken(token, start + i) for i, token in enumerate(ids)]
         attached = self.attach(context, tokens, None)
         rest = tokens[attached:]

@@ -22,7 +22,7 @@ from pie_mlx.calls import (
 from pie_mlx.engine.handlers.forward.text_readings import counted, mean_requests
 from pie_mlx.engine.kv import PageStore, WorkingToken
 from pie_mlx.engine.kv.masks import canonical_row, is_empty, row_runs
-from pie_mlx.engine.kv.pages.working_token import check_tokens
+from pie_mlx.engine.kv.pages.record import check_tokens
 from pie_mlx.engine.model.runner.batch import LogitsRequest, PackedMask
 from pie_mlx.engine.model.step import AdapterUse
 from pie_mlx.engine.scheduler.live_context import LiveContext

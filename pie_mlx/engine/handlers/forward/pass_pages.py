@@ -110,7 +110,7 @@ def room_on_page(store: PageStore, context: int, inputs: int) -> int:
 def undone_by_errors(services: Services, context: LiveContext, *, commits: bool) -> Generator[None]:
     """On any error inside, pages and what recurrent layers remember are as they were."""
     store, model = services.store, services.runner.model
-    mark = store.undoer.mark(context.id)
+    mark = store.contexts.usable(context.id).mark()
     state = model.network.state(context.id) if model.recurrent else None
     try:
         yield

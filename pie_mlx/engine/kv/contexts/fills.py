@@ -6,11 +6,9 @@ from itertools import chain
 from pie_mlx.engine.kv.contexts.context import NO_POSITION, Context
 from pie_mlx.engine.kv.contexts.working import pages_for
 from pie_mlx.engine.kv.pages.image import Image, Tail, cut_tail
-from pie_mlx.engine.kv.pages.keys import NO_PAGE, PageHasher
-from pie_mlx.engine.kv.pages.segment import PageRecord
+from pie_mlx.engine.kv.pages.record import NO_PAGE, PageHasher, PageRecord, WorkingToken, pack, unpack
 from pie_mlx.engine.kv.pages.trie import chain_of
 from pie_mlx.engine.kv.pages.values import Fill, Transcript
-from pie_mlx.engine.kv.pages.working_token import WorkingToken, pack, unpack
 
 Run = list[WorkingToken]
 

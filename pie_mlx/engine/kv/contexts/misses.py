@@ -8,9 +8,8 @@ from pie_mlx.calls import MissReason
 from pie_mlx.engine.kv.contexts.context import Context, ContextTable
 from pie_mlx.engine.kv.contexts.working import page_tokens
 from pie_mlx.engine.kv.pages.evictions import Eviction, Evictions
-from pie_mlx.engine.kv.pages.keys import PageHasher
+from pie_mlx.engine.kv.pages.record import PageHasher, WorkingToken
 from pie_mlx.engine.kv.pages.trie import last_key
-from pie_mlx.engine.kv.pages.working_token import WorkingToken
 
 MOST_COMPARED = 64
 """Cached pages that are compared with the missing one: comparing one takes some 5 microseconds."""

@@ -20,18 +20,6 @@ class Undoer:
         self._suspender = suspender
         self._page_size = page_size
 
-    def mark(self, number: int) -> Mark:
-        """Records the state of the context before a pass, for `rollback`."""
-        context = self._contexts.usable(number)
-        return Mark(
-            context.committed,
-            tuple(context.working),
-            context.working_pages,
-            context.highest_position,
-            context.inherited_tokens,
-            len(context.state_pages),
-        )
-
     def rollback(self, number: int, before: Mark) -> tuple[PageCopy, ...]:
         """Restores the state recorded in `before`. Pages matched or committed since then stay in the cache.
 

@@ -7,7 +7,7 @@ from typing import Any
 from pie_mlx.engine.kv.contexts.context import Context, ContextTable
 from pie_mlx.engine.kv.pages.image import Image
 from pie_mlx.engine.kv.pages.pool import PagePool
-from pie_mlx.engine.kv.pages.segment import KeptState, PageRecord
+from pie_mlx.engine.kv.pages.record import KeptState, PageRecord
 from pie_mlx.engine.kv.pages.trie import chain_of
 
 

@@ -9,7 +9,7 @@ from pie_mlx.engine.kv.contexts.fills import fills_of
 from pie_mlx.engine.kv.contexts.states import deepest, image_states, tokens_of
 from pie_mlx.engine.kv.contexts.working import WorkingPages, pages_for
 from pie_mlx.engine.kv.pages.image import Image, ImageKeeper, Tail, cut_tail
-from pie_mlx.engine.kv.pages.segment import IntegrityError, Owner, PageRecord, Segment, resident_page
+from pie_mlx.engine.kv.pages.record import IntegrityError, Owner, PageRecord, Segment, resident_page
 from pie_mlx.engine.kv.pages.trie import Place, PrefixTrie, chain_of, path
 from pie_mlx.engine.kv.pages.values import PageContent, PageCopy, PageRead, Restore, SpillKey, SuspensionResult
 

@@ -5,12 +5,10 @@ from operator import itemgetter, ne
 from typing import NamedTuple
 
 from pie_mlx.engine.kv.contexts.context import Context, ContextTable
-from pie_mlx.engine.kv.pages.keys import PageHasher
 from pie_mlx.engine.kv.pages.pool import never_fits
-from pie_mlx.engine.kv.pages.segment import PageRecord, resident_page
+from pie_mlx.engine.kv.pages.record import PageHasher, PageRecord, WorkingToken, are_plain, pack, resident_page
 from pie_mlx.engine.kv.pages.trie import Place, PrefixTrie, last_key, page_at
 from pie_mlx.engine.kv.pages.values import NOTHING_COMMITTED, CommitResult, Rows
-from pie_mlx.engine.kv.pages.working_token import WorkingToken, are_plain, pack
 from pie_mlx.errors import InvalidArgumentError, KvCapacityError, PageBoundsError, PageCommitError
 
 _POSITION = itemgetter(1)

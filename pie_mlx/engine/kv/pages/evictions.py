@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from pie_mlx.engine.kv.pages.segment import Owner
+from pie_mlx.engine.kv.pages.record import Owner
 
 MOST_KEYS = 32_768
 """At some 140 bytes each they take 4.5 MB."""

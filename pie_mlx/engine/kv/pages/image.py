@@ -4,9 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pie_mlx.engine.kv.pages.pool import PagePool
-from pie_mlx.engine.kv.pages.segment import KeptState, PageRecord, Segment
+from pie_mlx.engine.kv.pages.record import KeptState, PageRecord, Segment, WorkingToken, pack
 from pie_mlx.engine.kv.pages.values import PageContent, SpillKey
-from pie_mlx.engine.kv.pages.working_token import WorkingToken, pack
 
 
 @dataclass(slots=True, eq=False)

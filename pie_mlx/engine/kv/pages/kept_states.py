@@ -5,7 +5,7 @@ from heapq import heapify, heappop, heappush
 from itertools import count
 from typing import Any
 
-from pie_mlx.engine.kv.pages.segment import IntegrityError, KeptState, PageRecord
+from pie_mlx.engine.kv.pages.record import IntegrityError, KeptState, PageRecord
 
 
 class KeptStates:

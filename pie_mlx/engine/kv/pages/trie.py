@@ -5,9 +5,8 @@ It contains only pages that are in the pool. An `Image` keeps whatever else an o
 
 from typing import NamedTuple
 
-from pie_mlx.engine.kv.pages.keys import NO_PAGE
 from pie_mlx.engine.kv.pages.pool import PagePool
-from pie_mlx.engine.kv.pages.segment import PageRecord, Segment, resident_page
+from pie_mlx.engine.kv.pages.record import NO_PAGE, PageRecord, Segment, resident_page
 
 
 class Place(NamedTuple):

@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from pie_mlx.engine.kv.pages.segment import KeptState, PageRecord
-from pie_mlx.engine.kv.pages.working_token import WorkingToken
+from pie_mlx.engine.kv.pages.record import KeptState, PageRecord, WorkingToken
 
 SpillKey = Any
 """The spill file's name for a stored page. The store never looks into it."""

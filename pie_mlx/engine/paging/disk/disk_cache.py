@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeVar
 
-from pie_mlx.engine.kv.pages.segment import PageRecord
+from pie_mlx.engine.kv.pages.record import PageRecord
 from pie_mlx.engine.kv.pages.values import Evicted
 from pie_mlx.engine.paging.disk.batch_file import state_key
 from pie_mlx.engine.paging.disk.batch_writer import BatchWriter, Written, state_name

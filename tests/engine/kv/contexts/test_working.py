@@ -246,7 +246,7 @@ def test_a_failed_pass_of_a_context_without_room_for_its_old_pages_leaves_it_off
     context, other = world.create(), world.create()
     world.run(context, [1, 2])
     world.run(other, [1, 2, 3, 4])
-    before = world.store.undoer.mark(context)
+    before = world.store.contexts.usable(context).mark()
     assert world.store.working.match_prefix(context, [WorkingToken(3, 2), WorkingToken(4, 3)]) == 2
     world.store.working.reserve(other, 3)
     world.contexts[other].working_pages = 3

@@ -1,7 +1,7 @@
 """What the engine remembers of pages that it evicted."""
 
 from pie_mlx.engine.kv.pages.evictions import Evictions
-from pie_mlx.engine.kv.pages.segment import Owner
+from pie_mlx.engine.kv.pages.record import Owner
 
 
 def key(number: int) -> bytes:

@@ -4,7 +4,7 @@ import pytest
 
 from pie_mlx.engine.kv import PageHasher, PageStore, PoolUsage, WorkingToken, share_out
 from pie_mlx.engine.kv.masks import canonical_row
-from pie_mlx.engine.kv.pages.keys import NO_PAGE
+from pie_mlx.engine.kv.pages.record import NO_PAGE
 from pie_mlx.errors import PageCommitError
 from tests.engine.kv.world import World
 

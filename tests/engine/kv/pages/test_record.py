@@ -1,8 +1,10 @@
+"""Tokens of pages in their packed form."""
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pie_mlx.engine.kv import WorkingToken
-from pie_mlx.engine.kv.pages.working_token import pack, unpack
+from pie_mlx.engine.kv.pages.record import pack, unpack
 
 NUMBERS = st.integers(0, 2**63 - 1)
 TOKENS = st.builds(WorkingToken, NUMBERS, NUMBERS, st.none() | st.binary(max_size=8), NUMBERS, NUMBERS, NUMBERS)

@@ -3,7 +3,7 @@
 import pytest
 
 from pie_mlx.engine.kv import PageStore
-from pie_mlx.engine.kv.pages.working_token import WorkingToken
+from pie_mlx.engine.kv.pages.record import WorkingToken
 from pie_mlx.errors import OutOfPagesError
 
 
