@@ -14,10 +14,9 @@ from typing import Any, TypeVar, cast
 
 from pie_mlx.calls import Call
 from pie_mlx.engine.handlers import handlers, lookups
-from pie_mlx.engine.hosting.host import ProcessHost
 from pie_mlx.engine.hosting.loop import EngineLoop
 from pie_mlx.engine.hosting.ports import Ports
-from pie_mlx.engine.hosting.process import HostedProcess
+from pie_mlx.engine.hosting.process import HostedProcess, ProcessHost
 from pie_mlx.engine.hosting.session import SessionPort
 from pie_mlx.engine.market import endowment_credits
 from pie_mlx.engine.policies import AdmissionTerms

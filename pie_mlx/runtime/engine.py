@@ -12,8 +12,8 @@ from types import TracebackType
 from typing import Any, Self, TypeVar, get_args
 
 from pie_mlx.engine.engine import EngineCore
-from pie_mlx.engine.hosting.host import ProcessHost
 from pie_mlx.engine.hosting.ports import HttpPort
+from pie_mlx.engine.hosting.process import ProcessHost
 from pie_mlx.engine.policies import AdmissionTerms
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from pie_mlx.calls import DescribeRuntime
 from pie_mlx.engine.engine import EngineCore
-from pie_mlx.engine.hosting.host import ProcessHost
+from pie_mlx.engine.hosting.process import ProcessHost
 from pie_mlx.engine.kv import PageStore
 from pie_mlx.engine.paging.spill import Spill
 from pie_mlx.engine.pressure import MemoryKeeper

@@ -1,7 +1,6 @@
 """Arithmetic only: accounts, bids, the auction and the settlement of a tick. The same inputs give the same price."""
 
 from pie_mlx.engine.market.account import Account, Ledger, endowment_credits, imbalance_credits, join, leave, prepay
-from pie_mlx.engine.market.auction import clearing_price
 from pie_mlx.engine.market.bids import (
     Horizon,
     auto_bid,
@@ -17,10 +16,10 @@ from pie_mlx.engine.market.settlement import (
     Receipt,
     Settlement,
     SettlementView,
+    clearing_price,
     demand_price,
     settle,
 )
-from pie_mlx.engine.market.wallet import Reservation, TokenWallet, charge_pass, reserve_pass
 
 __all__ = [
     "Account",
@@ -29,13 +28,10 @@ __all__ = [
     "Horizon",
     "Ledger",
     "Receipt",
-    "Reservation",
     "Retention",
     "Settlement",
     "SettlementView",
-    "TokenWallet",
     "auto_bid",
-    "charge_pass",
     "clearing_price",
     "declared_bid",
     "declared_horizon",
@@ -48,7 +44,6 @@ __all__ = [
     "leave",
     "prepaid_cost",
     "prepay",
-    "reserve_pass",
     "retained",
     "settle",
     "share",

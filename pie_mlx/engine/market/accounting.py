@@ -5,27 +5,65 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import msgspec
+
 from pie_mlx.calls import MarketReading
-from pie_mlx.engine.market import (
-    Horizon,
-    Ledger,
-    Reservation,
-    Settlement,
-    SettlementView,
-    TokenWallet,
-    auto_bid,
-    charge_pass,
-    endowment_credits,
-    join,
-    leave,
-    prepaid_cost,
-    prepay,
-    reserve_pass,
-    settle,
-    share,
-)
-from pie_mlx.engine.market.settlement import Holding
+from pie_mlx.engine.market.account import Ledger, endowment_credits, join, leave, prepay
+from pie_mlx.engine.market.bids import Horizon, auto_bid, share
+from pie_mlx.engine.market.retention import prepaid_cost
+from pie_mlx.engine.market.settlement import Holding, Settlement, SettlementView, settle
+from pie_mlx.errors import TokenBudgetError
 from pie_mlx.events import AccountJoined, AccountLeft, Event
+
+
+class TokenWallet(msgspec.Struct, frozen=True):
+    """`remaining` tokens (None: unlimited), of which `reserved` are promised to passes in flight."""
+
+    remaining: int | None = None
+    reserved: int = 0
+
+    @property
+    def free(self) -> int | None:
+        """Tokens that a further pass may use; None when unlimited."""
+        return None if self.remaining is None else max(self.remaining - self.reserved, 0)
+
+
+class Reservation(msgspec.Struct, frozen=True):
+    """The tokens reserved for a pass: all its inputs and the first `drafts` drafts. Return it with `charge_pass`."""
+
+    inputs: int
+    drafts: int
+
+    @property
+    def tokens(self) -> int:
+        return self.inputs + self.drafts
+
+
+def reserve_pass(wallet: TokenWallet, inputs: int, drafts: int = 0) -> tuple[TokenWallet, Reservation]:
+    """Reserves tokens for a pass and drops drafts that do not fit. Raises TokenBudgetError if the inputs do not fit."""
+    free = wallet.free
+    if free is None:
+        return wallet, Reservation(inputs, drafts)
+    if inputs > free:
+        raise TokenBudgetError(
+            f"a pass of {inputs} tokens needs more than the {free} tokens left of the token budget",
+            hint="launch with a larger token_budget, or shorten the input",
+            needed=inputs,
+            remaining=free,
+        )
+    reservation = Reservation(inputs, min(drafts, free - inputs))
+    return msgspec.structs.replace(wallet, reserved=wallet.reserved + reservation.tokens), reservation
+
+
+def charge_pass(wallet: TokenWallet, reservation: Reservation, appended: int) -> TokenWallet:
+    """Charges a pass for the `appended` tokens, cache hits included; 0 if it failed or was cancelled.
+
+    A later truncation refunds nothing.
+    """
+    if wallet.remaining is None:
+        return wallet
+    return TokenWallet(max(wallet.remaining - appended, 0), max(wallet.reserved - reservation.tokens, 0))
+
 
 PAGE_PRICE = 1.0
 """Credits charged for each page that a context computes (M10)."""

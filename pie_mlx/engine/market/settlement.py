@@ -1,4 +1,4 @@
-"""The settlement of a tick: price, rent, make cost and dividends (M5-M11). Pure functions of an immutable view."""
+"""The settlement of a tick: the price by auction, rent, make cost and dividends (M5-M11). Pure functions."""
 
 from collections.abc import Iterable, Mapping
 
@@ -7,7 +7,23 @@ import numpy as np
 import numpy.typing as npt
 
 from pie_mlx.engine.market.account import Account, Ledger
-from pie_mlx.engine.market.auction import clearing_price
+
+PAGE_TOLERANCE = 1e-6
+"""Effective pages are sums of fractions: demands above the capacity by less than this still fit."""
+
+
+def clearing_price(bids: npt.NDArray[np.float64], pages: npt.NDArray[np.float64], capacity_pages: float) -> float:
+    """The highest bid left out when `capacity_pages` are given to the highest bids first (M7); 0 when all demands fit.
+
+    `bids` (credits per page per tick) and `pages` are float64 vectors of one length. Who comes first of equal bids
+    does not matter to the price. Demands of no pages are no demands.
+    """
+    if pages.sum() <= capacity_pages + PAGE_TOLERANCE:
+        return 0.0
+    order = np.argsort(-bids)
+    filled = np.cumsum(pages[order])
+    left_out = order[np.searchsorted(filled, capacity_pages + PAGE_TOLERANCE, side="right") :]
+    return float(bids[left_out[0]])
 
 
 class Holding(msgspec.Struct, frozen=True):

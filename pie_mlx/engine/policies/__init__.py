@@ -9,9 +9,16 @@ from pie_mlx.engine.policies.admission import (
     request_launch,
 )
 from pie_mlx.engine.policies.base import Order, Policy
-from pie_mlx.engine.policies.batching import paced, shared_out
+from pie_mlx.engine.policies.batching import (
+    FireNow,
+    FiringState,
+    WaitSeconds,
+    is_stalled,
+    paced,
+    shared_out,
+    when_to_fire,
+)
 from pie_mlx.engine.policies.fcfs import FirstComePolicy
-from pie_mlx.engine.policies.firing import FireNow, FiringState, WaitSeconds, is_stalled, when_to_fire
 from pie_mlx.engine.policies.market import MarketPolicy
 from pie_mlx.engine.policies.plan import Chunk, Plan, Suspension, Wait
 from pie_mlx.engine.policies.priority import PriorityPolicy

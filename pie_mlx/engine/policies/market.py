@@ -26,8 +26,6 @@ class MarketOrder:
     def __init__(self, view: View) -> None:
         self._view = view
         self._limits = view.limits
-        self._window = due_window_ticks(view.limits)
-        self._highest = max((context.bid for context in view.contexts), default=0.0)
 
     def page_rank(self, context: ContextView) -> Rank:
         waited = context.waiting_ticks
@@ -66,6 +64,14 @@ class MarketOrder:
 
     def price(self) -> float:
         return self._price
+
+    @cached_property
+    def _window(self) -> float:
+        return due_window_ticks(self._limits)
+
+    @cached_property
+    def _highest(self) -> float:
+        return max((context.bid for context in self._view.contexts), default=0.0)
 
     @cached_property
     def _price(self) -> float:

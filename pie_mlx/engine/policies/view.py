@@ -95,7 +95,7 @@ class View(msgspec.Struct, frozen=True):
     give back, are to be left unused. `contexts` holds every live context; those without work may be left out while all
     requests together fit into the available pages, and all of them while none requests pages and one batch has room for
     all passes. `passes` and `requests` have at most one entry of each context.
-    `stalled`: nothing was runnable for as long as `firing.is_stalled` asks.
+    `stalled`: nothing was runnable for as long as `batching.is_stalled` asks.
     """
 
     tick: int

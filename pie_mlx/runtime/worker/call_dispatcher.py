@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pie_mlx.calls import Call
-from pie_mlx.engine.hosting.host import ProcessHost
-from pie_mlx.engine.hosting.loop_bridge import ended
+from pie_mlx.engine.hosting.loop import ended
+from pie_mlx.engine.hosting.process import ProcessHost
 from pie_mlx.errors import PieError, ProcessError, ProtocolError
 from pie_mlx.runtime.worker.frames.messages import (
     NO_ANSWER,

@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from pie_mlx.engine.hosting.host import ProcessHost
+from pie_mlx.engine.hosting.process import ProcessHost
 from pie_mlx.errors import (
     EngineStoppedError,
     InvalidArgumentError,

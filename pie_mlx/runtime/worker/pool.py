@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from pie_mlx.engine.hosting.host import ProcessHost
+from pie_mlx.engine.hosting.process import ProcessHost
 from pie_mlx.errors import EngineStoppedError, LaunchError
 from pie_mlx.files import disk_hint
 from pie_mlx.open_files import raise_limit

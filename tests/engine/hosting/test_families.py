@@ -3,7 +3,7 @@
 import pytest
 
 from pie_mlx import calls
-from pie_mlx.engine.hosting.host import ProcessHost
+from pie_mlx.engine.hosting.process import ProcessHost
 from pie_mlx.errors import EngineStoppedError, InvalidArgumentError
 from pie_mlx.events import AccountJoined, AccountLeft
 from tests.engine.running import NoClient, Running, engine_alone, finished

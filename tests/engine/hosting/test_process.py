@@ -15,8 +15,7 @@ from pie_mlx.calls import (
     ReadMatcherMask,
     ReleaseMatcher,
 )
-from pie_mlx.engine.hosting.host import ProcessHost
-from pie_mlx.engine.hosting.process import HostedProcess
+from pie_mlx.engine.hosting.process import HostedProcess, ProcessHost
 from pie_mlx.errors import EngineStoppedError
 from pie_mlx.sdk import GrammarConstraint
 from tests.engine.running import Running, running
