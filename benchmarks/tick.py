@@ -22,9 +22,9 @@ from pie_mlx.engine.paging.page_io import PageIO
 from pie_mlx.engine.policies import POLICIES, Limits, Plan, View, policy
 from pie_mlx.engine.scheduler.forward_task import ForwardTask
 from pie_mlx.engine.scheduler.live_context import LiveContext
+from pie_mlx.engine.scheduler.reports import TickReports
 from pie_mlx.engine.scheduler.restoring import Restorer
 from pie_mlx.engine.scheduler.scheduler import Scheduler
-from pie_mlx.engine.scheduler.tick_reports import TickReports
 from pie_mlx.engine.scheduler.tick_state import PageRequest, TickState
 from pie_mlx.events import Event
 

@@ -15,11 +15,11 @@ from pie_mlx.engine.language import Language
 from pie_mlx.engine.market import Horizon
 from pie_mlx.engine.market.accounting import Accounting
 from pie_mlx.engine.model.runner.runner import Runner
-from pie_mlx.engine.page_report import PageReport
 from pie_mlx.engine.paging.archive import SnapshotArchive
 from pie_mlx.engine.paging.disk.disk_cache import DiskCache
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.scheduler.queue import SchedulerQueue
+from pie_mlx.engine.scheduler.reports import PageReport
 from pie_mlx.engine.speculation.drafts import Drafts
 from pie_mlx.errors import ModelNotFoundError
 from pie_mlx.events import ContextReleased, Event

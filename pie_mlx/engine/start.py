@@ -18,7 +18,6 @@ from pie_mlx.engine.model.loading.load import load_model, null_model
 from pie_mlx.engine.model.memory import BatchSize, wiring_facts
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.model.runner.warm_up import warm_up
-from pie_mlx.engine.page_report import PageReport
 from pie_mlx.engine.paging.archive import SnapshotArchive, signature_of
 from pie_mlx.engine.paging.disk.disk_cache import DiskCache
 from pie_mlx.engine.paging.disk.idle import save_when_idle
@@ -28,6 +27,7 @@ from pie_mlx.engine.paging.spill import Spill, open_spill
 from pie_mlx.engine.policies import Limits, policy
 from pie_mlx.engine.pressure import MemoryKeeper, memory_reader
 from pie_mlx.engine.scheduler.queue import SchedulerQueue
+from pie_mlx.engine.scheduler.reports import PageReport
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.engine.speculation.draft_model import DraftModelRunner

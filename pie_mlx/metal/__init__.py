@@ -3,8 +3,16 @@
 from pie_mlx.metal.attention import AttentionPlan, attend
 from pie_mlx.metal.batches import UnevaluatedError
 from pie_mlx.metal.dense import DenseView
-from pie_mlx.metal.page_pool.memory import PageMemory, Revision
-from pie_mlx.metal.page_pool.pool import HostPages, KvPool, LayerShape, SlotWrite, page_bytes, pages_for_budget
+from pie_mlx.metal.page_pool.pool import (
+    HostPages,
+    KvPool,
+    LayerShape,
+    PageMemory,
+    Revision,
+    SlotWrite,
+    page_bytes,
+    pages_for_budget,
+)
 from pie_mlx.metal.runs import Run
 
 __all__ = [

@@ -18,8 +18,7 @@ from pie_mlx.metal.batches import IDLE, BatchRequest, HostViews
 from pie_mlx.metal.kernel_attention import KernelPlan
 from pie_mlx.metal.numerics import Numerics
 from pie_mlx.metal.page_pool.kernel_pool import KernelPool
-from pie_mlx.metal.page_pool.memory import PageMemory
-from pie_mlx.metal.page_pool.pool import KvPool, SlotWrite
+from pie_mlx.metal.page_pool.pool import KvPool, PageMemory, SlotWrite
 from pie_mlx.metal.runs import LEAST_PAGES, BoolArray, Run, Shared, blank_rows, first_visible, shared_groups, visible
 
 LOG2_E = math.log2(math.e)

@@ -17,9 +17,8 @@ from pie_mlx.errors import (
 from pie_mlx.sdk import brle
 from pie_mlx.sdk._calls.checks import integer, integers, token_list
 from pie_mlx.sdk._context.handle import ContextHandle
-from pie_mlx.sdk._generation.slots import PassSlots
 from pie_mlx.sdk.adapter import Adapter, checked_adapter, checked_seed
-from pie_mlx.sdk.output import Output, ProbeHandle, SampleHandle
+from pie_mlx.sdk.output import Output, PassSlots, ProbeHandle, SampleHandle
 
 
 class Forward:

@@ -14,17 +14,15 @@ from pie_mlx.sdk._context.bidding import UNKNOWN_HORIZON, Horizon
 from pie_mlx.sdk._context.handle import ContextHandle
 from pie_mlx.sdk._context.pending import PendingBuffer
 from pie_mlx.sdk._context.reply import answer_text
-from pie_mlx.sdk._generation.acceptance import Cut, cut
 from pie_mlx.sdk._generation.constraints import ConstraintSet
 from pie_mlx.sdk._generation.drafting import NO_LIMIT, Drafting, NoDrafting, SystemDrafting
-from pie_mlx.sdk._generation.slots import PassSlots
 from pie_mlx.sdk._generation.structured import Parse, parse_text, plan_structure
 from pie_mlx.sdk.adapter import Adapter, checked_adapter, checked_seed
 from pie_mlx.sdk.constraint import Constraint, Schema
 from pie_mlx.sdk.forward import checked_probe, single_draw
 from pie_mlx.sdk.grammar import Grammar
-from pie_mlx.sdk.output import Output, ProbeHandle, SampleHandle
-from pie_mlx.sdk.step import GenStep
+from pie_mlx.sdk.output import Output, PassSlots, ProbeHandle, SampleHandle
+from pie_mlx.sdk.step import Cut, GenStep, cut
 
 FinishReason = Literal["stop", "length", "grammar", "empty"]
 

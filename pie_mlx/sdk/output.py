@@ -1,6 +1,7 @@
 """The results of a pass."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from pie_mlx.calls import (
@@ -20,6 +21,8 @@ from pie_mlx.calls import (
     Probe,
     RawLogits,
     SampledTokens,
+    Sampler,
+    Slot,
 )
 
 R = TypeVar("R", bound=AnyResult)
@@ -53,6 +56,21 @@ _KINDS: dict[type[Probe], str] = {
 }
 
 Handle = SampleHandle | ProbeHandle
+
+
+@dataclass(slots=True)
+class PassSlots:
+    """Slots in order of attachment, and for each handle the range of slots it names (F6)."""
+
+    slots: list[Slot] = field(default_factory=list[Slot])
+    spans: dict[Handle, range] = field(default_factory=dict[Handle, range])
+
+    def attach(self, handle: Handle, indices: Sequence[int], read: Sampler | Probe) -> None:
+        """Add one slot per index."""
+        first = len(self.slots)
+        self.slots += [Slot(index, read) for index in indices]
+        self.spans[handle] = range(first, len(self.slots))
+        handle.slot, handle.arity = first, len(indices)
 
 
 class Output:

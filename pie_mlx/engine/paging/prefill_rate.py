@@ -13,13 +13,10 @@ KEPT = 0.9
 class PrefillRate:
     """Measured over the latest batches that hold pieces of prompts, the longer ones counting for more."""
 
+    tokens_per_second: float | None = None
+    """None until there was a piece."""
     _tokens: float = 0.0
     _seconds: float = 0.0
-
-    @property
-    def tokens_per_second(self) -> float | None:
-        """None until there was a piece."""
-        return self._tokens / self._seconds if self._seconds > 0.0 else None
 
     def observe(self, counts: Sequence[int], seconds: float, decode_seconds: float = 0.0) -> None:
         """A batch with `counts` tokens of its contexts took `seconds` on the device.
@@ -30,3 +27,4 @@ class PrefillRate:
         if tokens:
             self._tokens = KEPT * self._tokens + tokens
             self._seconds = KEPT * self._seconds + max(seconds - decode_seconds, 0.0)
+            self.tokens_per_second = self._tokens / self._seconds if self._seconds > 0.0 else None

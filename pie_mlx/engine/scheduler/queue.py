@@ -16,9 +16,9 @@ from pie_mlx.engine.paging.spill import Spill
 from pie_mlx.engine.policies import Limits, Policy, Reason
 from pie_mlx.engine.scheduler.forward_task import Completion, ForwardTask, PassContinuation
 from pie_mlx.engine.scheduler.live_context import LiveContext
+from pie_mlx.engine.scheduler.reports import TickReports
 from pie_mlx.engine.scheduler.restoring import Restorer
 from pie_mlx.engine.scheduler.scheduler import Scheduler
-from pie_mlx.engine.scheduler.tick_reports import TickReports
 from pie_mlx.engine.scheduler.tick_state import MemoryTerms, PageRequest, TickState
 from pie_mlx.engine.scheduler.tick_view import is_contended
 from pie_mlx.engine.speculation.drafting import Window

@@ -10,7 +10,7 @@ from pie_mlx.engine.model.networks.network import Network
 from pie_mlx.engine.paging.page_io import PageIO, PageLoad
 from pie_mlx.engine.scheduler.forward_task import ForwardTask
 from pie_mlx.engine.scheduler.live_context import LiveContext
-from pie_mlx.engine.scheduler.tick_reports import TickReports
+from pie_mlx.engine.scheduler.reports import TickReports
 from pie_mlx.engine.scheduler.tick_state import Restoration, TickState
 from pie_mlx.errors import BatchFailedError, OutOfPagesError
 

@@ -16,10 +16,10 @@ from pie_mlx.engine.policies import Limits, PassView, Plan, Policy, View, paced,
 from pie_mlx.engine.policies.batching import FiringState, WaitSeconds, is_stalled, when_to_fire
 from pie_mlx.engine.scheduler.forward_task import MOST_STEPS, BatchContinuation, ForwardTask
 from pie_mlx.engine.scheduler.oom import patience, refuse_last
+from pie_mlx.engine.scheduler.reports import TickReports
 from pie_mlx.engine.scheduler.restoring import Restorer
 from pie_mlx.engine.scheduler.retaining import end_unpaid, retained_contexts
 from pie_mlx.engine.scheduler.tick_batch import Chunks, Claims, chunk_entry, fail_all, reserve_further, take_result
-from pie_mlx.engine.scheduler.tick_reports import TickReports
 from pie_mlx.engine.scheduler.tick_state import TickState
 from pie_mlx.engine.scheduler.tick_view import PromptGate, is_contended, settlement_holdings, tick_view
 from pie_mlx.engine.speculation.drafting import Tick

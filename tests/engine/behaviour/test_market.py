@@ -20,8 +20,8 @@ from pie_mlx.engine.market import imbalance_credits
 from pie_mlx.engine.paging.page_io import PageIO
 from pie_mlx.engine.policies import ReasonKind
 from pie_mlx.engine.scheduler.live_context import LiveContext
+from pie_mlx.engine.scheduler.reports import TickReports
 from pie_mlx.engine.scheduler.restoring import Restorer
-from pie_mlx.engine.scheduler.tick_reports import TickReports
 from pie_mlx.engine.scheduler.tick_state import TickState
 from pie_mlx.errors import ContextBusyError, InvalidArgumentError, TokenBudgetError
 from pie_mlx.events import (

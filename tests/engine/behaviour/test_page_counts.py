@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from pie_mlx.engine import inspection
-from pie_mlx.engine.page_report import PageCounts
+from pie_mlx.engine.scheduler.reports import PageCounts
 from pie_mlx.events import ContextReleased, PagesCounted
 from pie_mlx.sdk import Context
 from tests.engine.running import Running, finished, running

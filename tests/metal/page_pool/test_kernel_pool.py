@@ -15,8 +15,7 @@ from pie_mlx.metal.kernels.gathered_attention import gathered_attention
 from pie_mlx.metal.launcher import KernelLauncher
 from pie_mlx.metal.page_pool import kernel_pool
 from pie_mlx.metal.page_pool.kernel_pool import KernelPool, independent_copies, kernels_carry
-from pie_mlx.metal.page_pool.memory import PageMemory
-from pie_mlx.metal.page_pool.pool import KvPool, LayerShape, SlotWrite
+from pie_mlx.metal.page_pool.pool import KvPool, LayerShape, PageMemory, SlotWrite
 from tests.addresses import addresses
 
 SHAPES = (LayerShape(2, 64, 64), LayerShape(1, 32, 48))

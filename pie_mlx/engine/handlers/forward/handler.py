@@ -107,7 +107,7 @@ async def _pass(
             services.rebid(process, context, declared_horizon(*call.horizon))
         free = _freedom(matchers)
         bound = () if free.tokens else matchers
-        mask = allowed_next(bound, fixed)
+        mask = allowed_next(bound, fixed) if bound or fixed is not None else None
         reads = requests(services.store, context, call, request, mask, claimed)
         drafted = None
         if call.speculation is not None:

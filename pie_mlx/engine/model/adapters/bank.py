@@ -13,7 +13,7 @@ from pie_mlx.engine.model.adapters.evolution import perturbed
 from pie_mlx.engine.model.adapters.projections import Projections, RowAdapters
 from pie_mlx.engine.model.adapters.stacks import EMPTY, StackSet, stack_up
 from pie_mlx.engine.model.adapters.targets import Target
-from pie_mlx.engine.model.mlx_lm.head import RowSelection
+from pie_mlx.engine.model.mlx_lm.hook import RowSelection
 from pie_mlx.errors import AdapterError
 from pie_mlx.metal.launcher import KernelLauncher
 

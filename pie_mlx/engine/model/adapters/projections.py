@@ -11,7 +11,7 @@ import mlx.core as mx
 from pie_mlx.engine.model.adapters.expert_order import sorted_rows
 from pie_mlx.engine.model.adapters.stacks import Stack
 from pie_mlx.engine.model.adapters.targets import Target
-from pie_mlx.engine.model.mlx_lm.head import RowSelection
+from pie_mlx.engine.model.mlx_lm.hook import RowSelection
 from pie_mlx.metal.kernels.lora_batched import RowGroups, group_rows, lora_batched, takes_rank
 from pie_mlx.metal.kernels.requirements import SMALLEST_BUFFER
 from pie_mlx.metal.launcher import KernelLauncher

@@ -78,6 +78,14 @@ class WindowMask:
         return self
 
 
+def latent_queries(queries: mx.array, mask: Any, scale: float) -> mx.array:
+    """Queries of both parts of a latent layer's keys, scaled. Of a RopeHandle a model makes the second part, and passes
+    it on as its mask."""
+    if not isinstance(mask, mx.array) or mask.shape[:3] != queries.shape[:3]:
+        raise ModelLoadError("model: it does not pass the scores of rotated queries on as a mask")
+    return mx.concatenate([queries * scale, mask.astype(queries.dtype)], axis=-1)
+
+
 class Unbound:
     """The binding of a cache outside a forward pass."""
 
@@ -113,6 +121,15 @@ class PagedCache:
     def make_mask(self, tokens: int, return_array: bool = False, window_size: int | None = None) -> Any:
         """The mask for `tokens` tokens per row. `window_size` overrides the layer's own window."""
         return self.binding.mask(tokens, window_size or self.window, return_array)
+
+
+def window_of(mask: Any, cache: PagedCache) -> int | None:
+    """The window of a mask that went through the model, or the layer's own where the model passes none."""
+    if mask is None or (isinstance(mask, str) and mask == "causal"):
+        return cache.window
+    if isinstance(mask, WindowMask):
+        return mask.window
+    raise ModelLoadError("model: it computes its own attention mask")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import mlx.core as mx
 
 from pie_mlx.engine.model.adapters import AdapterBank
 from pie_mlx.engine.model.memory import Transients
-from pie_mlx.engine.model.mlx_lm.head import RowSelection
+from pie_mlx.engine.model.mlx_lm.hook import RowSelection
 from pie_mlx.engine.model.networks.states import RecurrentState, RecurrentStates
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.metal import LayerShape, PageMemory

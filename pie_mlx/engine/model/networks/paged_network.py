@@ -1,4 +1,4 @@
-"""An mlx-lm model over the page pool."""
+"""An mlx-lm model over the page pool, and the ways in which a pass of it uses the pages."""
 
 from collections.abc import Collection, Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -11,11 +11,20 @@ from pie_mlx.engine.model.adapters import AdapterBank, Target, find_targets
 from pie_mlx.engine.model.memory import Segments, Transients, traced_row_bytes
 from pie_mlx.engine.model.mlx_lm import hook
 from pie_mlx.engine.model.mlx_lm.adaptations import adapt
-from pie_mlx.engine.model.mlx_lm.caches import UNBOUND, Binding, paged_caches
-from pie_mlx.engine.model.mlx_lm.head import RowSelection, restore, select_before_head
+from pie_mlx.engine.model.mlx_lm.caches import (
+    UNBOUND,
+    Binding,
+    Handle,
+    PagedCache,
+    WindowMask,
+    handles,
+    latent_queries,
+    paged_caches,
+    window_of,
+)
+from pie_mlx.engine.model.mlx_lm.hook import RowSelection, restore, select_before_head
 from pie_mlx.engine.model.mlx_lm.modules import SWITCH, Module, make_prompt_cache
 from pie_mlx.engine.model.mlx_lm.weights import largest_matrix
-from pie_mlx.engine.model.networks.bindings import DenseBinding, PagedBinding
 from pie_mlx.engine.model.networks.equal_length import equal_length_batches
 from pie_mlx.engine.model.networks.mixers import Mixers, find_mixers, row_groups, side_by_side
 from pie_mlx.engine.model.networks.states import RecurrentState, RecurrentStates
@@ -23,9 +32,103 @@ from pie_mlx.engine.model.networks.tier import Layout, Tier
 from pie_mlx.engine.model.networks.tiers import by_token, candidates, require_supported
 from pie_mlx.engine.model.networks.tracing import first_working, trace
 from pie_mlx.engine.model.step import StepInput
-from pie_mlx.metal import AttentionPlan, KvPool, LayerShape, PageMemory
+from pie_mlx.metal import AttentionPlan, DenseView, KvPool, LayerShape, PageMemory, Run, SlotWrite, attend
 from pie_mlx.metal.arrays import evaluate, integers
 from pie_mlx.metal.page_pool.kernel_pool import KernelPool
+
+
+def _token_rows(array: mx.array) -> mx.array:
+    """[rows, heads, tokens, dim] as [rows * tokens, heads, dim]."""
+    return array.swapaxes(1, 2).flatten(0, 1)
+
+
+class PagedBinding:
+    """K and V stay in the pool: models see handles, attention reads the pages. Rows of equal length.
+
+    In a `latent` model, which attends to one latent with all heads, rows are single tokens.
+    """
+
+    def __init__(self, offset: mx.array, plan: AttentionPlan, segments: Segments, *, latent: bool) -> None:
+        self.offset, self._latent = offset, latent
+        self._plan, self._segments = plan, segments
+        self._handles: dict[int, tuple[Handle, Handle]] = {}
+
+    def update(self, cache: PagedCache, keys: mx.array, values: mx.array) -> tuple[Any, Any]:
+        # Single tokens, the rows of most passes, need no call: this is done once for every layer of every step.
+        rows = (keys.squeeze(2), values.squeeze(2)) if keys.shape[2] == 1 else (_token_rows(keys), _token_rows(values))
+        self._plan.store(cache.layer, *rows)
+        self._segments.stored(keys)
+        self._handles[cache.layer] = handles(cache, keys, values, latent=self._latent)
+        return self._handles[cache.layer]
+
+    def fetch(self, cache: PagedCache) -> tuple[Any, Any]:
+        return self._handles[cache.layer]
+
+    def mask(self, tokens: int, window: int | None, return_array: bool) -> Any:
+        return None if self._latent else WindowMask(window, (tokens, tokens))
+
+    def attend(
+        self,
+        cache: PagedCache,
+        queries: mx.array,
+        mask: Any,
+        scale: float,
+        sinks: mx.array | None = None,
+        cap: float = 0.0,
+    ) -> mx.array:
+        if self._latent:
+            queries, mask, scale = latent_queries(queries, mask, scale), None, 1.0
+        rows, _, tokens, _ = queries.shape
+        given = queries.squeeze(2) if tokens == 1 else _token_rows(queries)
+        out = attend(given, cache.layer, self._plan, scale=scale, window=window_of(mask, cache), sinks=sinks, cap=cap)
+        return mx.expand_dims(out, 2) if tokens == 1 else mx.unflatten(out, 0, (rows, tokens)).swapaxes(1, 2)
+
+
+class DenseBinding:
+    """For models that compute with K and V themselves: they see the pages gathered, and a real mask."""
+
+    def __init__(
+        self,
+        offset: mx.array | int,
+        runs: Sequence[Run],
+        slots: Sequence[int],
+        pool: KvPool,
+        segments: Segments,
+    ) -> None:
+        self.offset = offset
+        self._pool, self._write, self._segments = pool, SlotWrite(slots), segments
+        pool.begin_write(self._write)
+        self._view = DenseView(runs, pool)
+        self._masks: dict[int | None, mx.array | None] = {}
+
+    def update(self, cache: PagedCache, keys: mx.array, values: mx.array) -> tuple[Any, Any]:
+        self._pool.write(cache.layer, _token_rows(keys), _token_rows(values), self._write)
+        self._segments.stored(keys)
+        return self.fetch(cache)
+
+    def fetch(self, cache: PagedCache) -> tuple[Any, Any]:
+        return self._view.arrays(cache.layer)
+
+    def mask(self, tokens: int, window: int | None, return_array: bool) -> Any:
+        if window not in self._masks:
+            self._masks[window] = self._view.mask(window)
+        mask = self._masks[window]
+        if mask is None:
+            return mx.ones((tokens, self._view.keys), mx.bool_) if return_array else None
+        if mask.shape[0] == 1:
+            return mask[0]
+        return mask[:, None]
+
+    def attend(
+        self,
+        cache: PagedCache,
+        queries: mx.array,
+        mask: Any,
+        scale: float,
+        sinks: mx.array | None = None,
+        cap: float = 0.0,
+    ) -> mx.array:
+        raise RuntimeError("the dense tier hands out no handles")
 
 
 class PagedNetwork:

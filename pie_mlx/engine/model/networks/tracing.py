@@ -5,9 +5,8 @@ from typing import Any
 
 import mlx.core as mx
 
-from pie_mlx.engine.model.mlx_lm.caches import UNBOUND, CacheSet, PagedCache, WindowMask, handles
+from pie_mlx.engine.model.mlx_lm.caches import UNBOUND, CacheSet, PagedCache, WindowMask, handles, latent_queries
 from pie_mlx.engine.model.mlx_lm.modules import Module
-from pie_mlx.engine.model.networks.bindings import latent_queries
 from pie_mlx.engine.model.networks.tier import Layout, Tier
 from pie_mlx.errors import ModelLoadError
 from pie_mlx.metal import LayerShape

@@ -32,7 +32,7 @@ from pie_mlx.engine.model.runner.sampling import Sampling
 from pie_mlx.errors import BatchFailedError, PieError
 from pie_mlx.metal import UnevaluatedError
 from pie_mlx.metal.faults import DEVICE_ERRORS, failed_while_running
-from pie_mlx.metal.page_pool.memory import Revision
+from pie_mlx.metal.page_pool.pool import Revision
 
 LONGEST_SECONDS = 0.5
 """Time after which no further step follows a batch at once: events tell of batches, not of steps."""

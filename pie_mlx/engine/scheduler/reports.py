@@ -1,11 +1,14 @@
-"""Whose the pages are, as one event that every display agrees with."""
+"""What the engine reports: events for what a tick changed, and soon after whose the pages are."""
 
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from pie_mlx.engine.kv import Context, PageStore, count_pages, share_out
+from pie_mlx.engine.kv import Context, PageStore, Restore, count_pages, share_out
+from pie_mlx.engine.market import Receipt, Settlement
+from pie_mlx.engine.policies import Plan, Reason, Suspension
 from pie_mlx.events import (
+    AccountMovement,
     ContextCreated,
     ContextForked,
     ContextPages,
@@ -13,12 +16,76 @@ from pie_mlx.events import (
     ContextRestored,
     ContextSuspended,
     Event,
+    MarketSettled,
     MemoryChanged,
     PagesCounted,
     PageUsage,
     ProcessPages,
     TickCompleted,
+    WaitChanged,
 )
+
+
+class TickReports:
+    """Remembers why each context waits (`reasons`), so that only changes are events."""
+
+    def __init__(self, emit: Callable[[Event], None]) -> None:
+        self.reasons: dict[int, Reason] = {}
+        self._emit = emit
+        self._price = 0.0
+
+    def planned(self, plan: Plan) -> None:
+        """Whom the plan lets wait, and whom no longer."""
+        for wait in plan.waits:
+            known = self.reasons.get(wait.context)
+            if known is None or (known.kind, known.suspended) != (wait.reason.kind, wait.reason.suspended):
+                self._emit(WaitChanged(wait.context, wait.reason.kind, wait.reason.text()))
+            self.reasons[wait.context] = wait.reason
+        if self.reasons:
+            for context in (*plan.grants, *(chunk.context for chunk in plan.chunks)):
+                self._waits_no_more(context)
+
+    def suspended(self, suspension: Suspension) -> None:
+        """The planner took the pages of a context."""
+        reason = suspension.reason
+        self.reasons[suspension.context] = reason
+        self._emit(ContextSuspended(suspension.context, suspension.for_context, reason.kind, reason.text()))
+
+    def suspended_itself(self, context: int) -> None:
+        """The program gave the pages back (R2)."""
+        self._emit(ContextSuspended(context, context, "requested", "suspended: by its program"))
+
+    def restored(self, context: int, work: Restore) -> None:
+        """All content of a context is in the pool again."""
+        self._waits_no_more(context)
+        self._emit(ContextRestored(context, work.attached, len(work.copies), len(work.reads), work.replayed_tokens))
+
+    def settled(self, tick: int, settlement: Settlement) -> None:
+        """Credits moved, or the price did."""
+        moved = tuple(_movement(settlement, receipt) for receipt in settlement.receipts if _moves(receipt))
+        if moved or settlement.price != self._price:
+            self._price = settlement.price
+            self._emit(MarketSettled(tick, settlement.price, moved))
+
+    def forget(self, context: int) -> None:
+        """The context is released."""
+        self.reasons.pop(context, None)
+
+    def _waits_no_more(self, context: int) -> None:
+        if self.reasons.pop(context, None) is not None:
+            self._emit(WaitChanged(context))
+
+
+def _moves(receipt: Receipt) -> bool:
+    return bool(receipt.rent_owed or receipt.make_owed or receipt.dividend)
+
+
+def _movement(settlement: Settlement, receipt: Receipt) -> AccountMovement:
+    account = settlement.ledger.accounts[receipt.account]
+    return AccountMovement(
+        account.account, receipt.rent_paid, receipt.make_paid, receipt.dividend, account.balance, account.defaulted
+    )
+
 
 COUNT_SECONDS = 0.1
 """From an event that may have moved pages to the count: counting takes longer than anything else about an event."""
