@@ -9,7 +9,10 @@ from pie_mlx.engine.policies.admission import (
     request_launch,
 )
 from pie_mlx.engine.policies.base import Order, Policy
-from pie_mlx.engine.policies.batching import (
+from pie_mlx.engine.policies.fcfs import FirstComePolicy
+from pie_mlx.engine.policies.market import MarketPolicy
+from pie_mlx.engine.policies.plan import Chunk, Plan, Suspension, Wait
+from pie_mlx.engine.policies.planner import (
     FireNow,
     FiringState,
     WaitSeconds,
@@ -18,9 +21,6 @@ from pie_mlx.engine.policies.batching import (
     shared_out,
     when_to_fire,
 )
-from pie_mlx.engine.policies.fcfs import FirstComePolicy
-from pie_mlx.engine.policies.market import MarketPolicy
-from pie_mlx.engine.policies.plan import Chunk, Plan, Suspension, Wait
 from pie_mlx.engine.policies.priority import PriorityPolicy
 from pie_mlx.engine.policies.reason import Reason, ReasonKind
 from pie_mlx.engine.policies.turnover import longest_wait_ticks

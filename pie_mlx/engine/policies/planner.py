@@ -1,10 +1,188 @@
-"""The planner: pages first, then the batch."""
+"""The planner: pages first, then the batch. When the batch goes to the device is rule Q9 but for whom it waits, what
+goes into it rule Q8.
+
+Rule Q9 counts: it waits until as many contexts are runnable as at its high-water mark, which falls by one per batch.
+After 32 programs have ended, one that is left would wait in 31 batches for as long as each takes. Here the contexts of
+the last two batches are awaited by name, and only while they live and their programs may go on with them at once: not
+those that were forked since, nor those whose text has ended.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
+
+import msgspec
+from msgspec.structs import replace
 
 from pie_mlx.engine.policies.allocation import Allocation, allocate, first_waiting
 from pie_mlx.engine.policies.base import Order
-from pie_mlx.engine.policies.batching import fill_batch
-from pie_mlx.engine.policies.plan import Plan
-from pie_mlx.engine.policies.view import PassView, View
+from pie_mlx.engine.policies.plan import Chunk, Plan, Wait
+from pie_mlx.engine.policies.reason import Reason, ReasonKind
+from pie_mlx.engine.policies.view import SHORTEST_PIECES, ContextView, Limits, PassView, View
+
+
+class FireNow(msgspec.Struct, frozen=True):
+    """Run the batch."""
+
+
+class WaitSeconds(msgspec.Struct, frozen=True):
+    """Look again after at most `seconds`: more contexts may become runnable."""
+
+    seconds: float
+
+
+class FiringState(msgspec.Struct, frozen=True):
+    """What the rule remembers of the last two batches: who was in them, and their wall times once two are completed.
+
+    Two, because of programs that take turns: each misses every other batch.
+    """
+
+    recent: tuple[frozenset[int], ...] = ()
+    batch_seconds: tuple[float, ...] = ()
+    completed_batches: int = 0
+
+    @property
+    def last_batch_seconds(self) -> float:
+        """What one more batch would cost: the shorter time, as a long prefill says nothing of a decoding step."""
+        return min(self.batch_seconds, default=0.0)
+
+    def fired(self, contexts: Iterable[int]) -> "FiringState":
+        """After a fire of `contexts`."""
+        return replace(self, recent=(frozenset(contexts), *self.recent[:1]))
+
+    def completed(self, seconds: float) -> "FiringState":
+        """After a batch took `seconds`. The first one is warm-up and sets nothing."""
+        times = (seconds, *self.batch_seconds[:1]) if self.completed_batches else ()
+        return replace(self, batch_seconds=times, completed_batches=self.completed_batches + 1)
+
+    def missing(self, runnable: Iterable[int]) -> frozenset[int]:
+        """Contexts of the last two batches that are not `runnable`."""
+        return frozenset[int]().union(*self.recent).difference(runnable)
+
+
+def when_to_fire(
+    state: FiringState,
+    runnable: Sequence[int],
+    may_return: Callable[[int], bool],
+    max_batch_contexts: int,
+    oldest_seconds: float,
+) -> FireNow | WaitSeconds:
+    """Whether to run the `runnable` contexts, one at least, or to wait for others of the last two batches.
+
+    `may_return` says of a context whether its program alone decides when it comes back, and may do so at once.
+    `oldest_seconds` have passed since the oldest became runnable.
+    """
+    if len(runnable) >= max_batch_contexts or oldest_seconds >= state.last_batch_seconds:
+        return FireNow()
+    if not any(map(may_return, state.missing(runnable))):
+        return FireNow()
+    return WaitSeconds(state.last_batch_seconds - oldest_seconds)
+
+
+def is_stalled(state: FiringState, quiet_seconds: float) -> bool:
+    """Whether waiting contexts may stop waiting for programs to run (`View.stalled`).
+
+    `quiet_seconds` have passed since something was last runnable. One batch time of grace lets programs
+    answer the results of a batch before their pages count as idle.
+    """
+    return quiet_seconds >= state.last_batch_seconds
+
+
+def paced(limits: Limits, passes: Sequence[PassView], prefill_tokens_per_second: float | None) -> Limits:
+    """The limits of a batch of `passes`: decoding waits for pieces of prompts `decode_stall_seconds` at most.
+
+    The pieces of all prompts together are cut to what is computed in that time, as measured. Until that is known, and
+    while no context decodes, the limits stay as they are.
+    """
+    if prefill_tokens_per_second is None or limits.decode_stall_seconds is None:
+        return limits
+    decoded = [item.tokens for item in passes if item.atomic]
+    if not 0 < len(decoded) < len(passes):
+        return limits
+    together = max(SHORTEST_PIECES, int(prefill_tokens_per_second * limits.decode_stall_seconds))
+    return replace(
+        limits,
+        max_batch_tokens=min(limits.max_batch_tokens, sum(decoded) + together),
+        prefill_chunk_tokens=min(limits.prefill_chunk_tokens, together),
+    )
+
+
+def shared_out(limits: Limits, users: Iterable[str], batch_line: tuple[float, float] | None) -> Limits:
+    """The limits of a batch of contexts of these `users`: the one with the fewest gets its share of the time.
+
+    `batch_line` is what a batch takes, as measured: so many seconds, and so many more for each context. With U users, a
+    batch takes at most U times as long as one of the fewest contexts alone, and no user has more rows than that allows.
+    """
+    counts = sorted(Counter(users).values())
+    if len(counts) < 2 or batch_line is None:
+        return limits
+    fixed, each = batch_line
+    most = math.inf if each <= 0 else ((len(counts) - 1) * fixed / each) + len(counts) * counts[0]
+    rows = counts[-1]
+    while rows > counts[0] and sum(min(count, rows) for count in counts) > most:
+        rows -= 1
+    return limits if rows == counts[-1] else replace(limits, max_user_contexts=rows)
+
+
+def fill_batch(
+    passes: Sequence[PassView], contexts: dict[int, ContextView], order: Order, limits: Limits
+) -> tuple[tuple[Chunk, ...], tuple[Wait, ...]]:
+    """The rows of this tick, and the passes that got none.
+
+    Slots and tokens go out in rank order. The head has its whole chunk. What atomic passes need is set aside before
+    long inputs of a higher rank take the rest, so that they stall no decoding context. Long inputs that nothing is left
+    for wait: one after the other they end sooner than all together by a few tokens each. A view without `contexts` says
+    that all passes fit.
+    """
+    if not contexts or all_fit(passes, limits):
+        return _in_order([Chunk(item.context, _most_tokens(item, limits)) for item in passes]), ()
+    ranked = sorted(passes, key=lambda item: order.batch_rank(contexts[item.context]))
+    chunks, waits = _choose(ranked, contexts, limits)
+    return _in_order(chunks), tuple(waits)
+
+
+def all_fit(passes: Sequence[PassView], limits: Limits) -> bool:
+    """Whether one batch has room for all of them, so that no pass needs a rank."""
+    if len(passes) > min(limits.max_batch_contexts, limits.max_user_contexts):
+        return False
+    return sum([_most_tokens(item, limits) for item in passes]) <= limits.max_batch_tokens
+
+
+def _in_order(chunks: list[Chunk]) -> tuple[Chunk, ...]:
+    return tuple(sorted(chunks, key=attrgetter("context")))
+
+
+def _choose(ranked: list[PassView], contexts: dict[int, ContextView], limits: Limits) -> tuple[list[Chunk], list[Wait]]:
+    chunks: list[Chunk] = []
+    waits: list[Wait] = []
+    rows_of: Counter[str] = Counter()
+    left = limits.max_batch_tokens
+    set_aside = sum(item.tokens for item in ranked if item.atomic)
+    for item in ranked:
+        set_aside -= item.tokens if item.atomic else 0
+        room = left if item.atomic or not chunks else left - set_aside
+        tokens = item.tokens if item.atomic else min(_most_tokens(item, limits), room)
+        user = contexts[item.context].user
+        if len(chunks) == limits.max_batch_contexts:
+            waits.append(_wait(contexts[item.context], ReasonKind.BATCH_CONTEXTS))
+        elif rows_of[user] == limits.max_user_contexts:
+            waits.append(_wait(contexts[item.context], ReasonKind.USER_SHARE))
+        elif chunks and not 0 < tokens <= room:
+            waits.append(_wait(contexts[item.context], ReasonKind.BATCH_TOKENS))
+        else:
+            chunks.append(Chunk(item.context, tokens))
+            rows_of[user] += 1
+            left -= tokens
+    return chunks, waits
+
+
+def _most_tokens(item: PassView, limits: Limits) -> int:
+    return item.tokens if item.atomic else min(item.tokens, limits.prefill_chunk_tokens, limits.max_batch_tokens)
+
+
+def _wait(context: ContextView, kind: ReasonKind) -> Wait:
+    return Wait(context.context, Reason(kind, context.bid, waited_ticks=context.waiting_ticks))
 
 
 def make_plan(view: View, order: Order) -> Plan:

@@ -6,8 +6,7 @@ and in ticks `Limits.turnover_ticks`). Where moving costs nothing, T is 0 and no
 
 import math
 
-from pie_mlx.engine.policies.batching import SHORTEST_PIECES
-from pie_mlx.engine.policies.view import ContextView, Limits
+from pie_mlx.engine.policies.view import SHORTEST_PIECES, ContextView, Limits
 
 GROWTH_TICKS = 64
 """How far ahead pages are left free for those who work to grow into (Q6)."""

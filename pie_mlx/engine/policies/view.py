@@ -2,14 +2,17 @@
 
 import msgspec
 
+SHORTEST_PIECES = 32
+"""Tokens of all pieces in a batch at least: shorter ones would read the weights again for next to nothing."""
+
 
 class Limits(msgspec.Struct, frozen=True):
     """Sizes of one batch, the ticks after which a waiting context is due (Q2), and how long pieces of prompts may hold
-    up those that decode (`batching.py`; None: for any time).
+    up those that decode (`planner.py`; None: for any time).
 
     `turnover_seconds` is how long it would take to bring all pages of the pool back, as measured, and `turnover_ticks`
     the same in ticks; 0 while that is unknown (`turnover.py`). `max_user_contexts` bounds the rows of one user, while
-    others want some (`batching.py`).
+    others want some (`planner.py`).
     """
 
     max_batch_tokens: int = 2048
@@ -95,7 +98,7 @@ class View(msgspec.Struct, frozen=True):
     give back, are to be left unused. `contexts` holds every live context; those without work may be left out while all
     requests together fit into the available pages, and all of them while none requests pages and one batch has room for
     all passes. `passes` and `requests` have at most one entry of each context.
-    `stalled`: nothing was runnable for as long as `batching.is_stalled` asks.
+    `stalled`: nothing was runnable for as long as `planner.is_stalled` asks.
     """
 
     tick: int

@@ -13,7 +13,7 @@ from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.paging.page_io import PageIO
 from pie_mlx.engine.paging.prefill_rate import PREFILL_TOKENS
 from pie_mlx.engine.policies import Limits, PassView, Plan, Policy, View, paced, shared_out
-from pie_mlx.engine.policies.batching import FiringState, WaitSeconds, is_stalled, when_to_fire
+from pie_mlx.engine.policies.planner import FiringState, WaitSeconds, is_stalled, when_to_fire
 from pie_mlx.engine.scheduler.forward_task import MOST_STEPS, BatchContinuation, ForwardTask
 from pie_mlx.engine.scheduler.oom import patience, refuse_last
 from pie_mlx.engine.scheduler.reports import TickReports

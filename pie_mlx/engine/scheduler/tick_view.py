@@ -21,7 +21,7 @@ from pie_mlx.engine.policies import (
     View,
     Wait,
 )
-from pie_mlx.engine.policies.batching import all_fit
+from pie_mlx.engine.policies.planner import all_fit
 from pie_mlx.engine.policies.turnover import GROWTH_TICKS
 from pie_mlx.engine.scheduler.forward_task import ForwardTask
 from pie_mlx.engine.scheduler.live_context import LiveContext

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from pie_mlx.engine.policies.batching import FiringState
+from pie_mlx.engine.policies.planner import FiringState
 from pie_mlx.engine.scheduler import scheduler
 from pie_mlx.engine.scheduler.scheduler import Scheduler
 from pie_mlx.engine.scheduler.tick_state import TickState

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from pie_mlx.engine.market import Account
-from pie_mlx.engine.policies.batching import paced
+from pie_mlx.engine.policies.planner import paced
 from pie_mlx.engine.policies.simulation.pages import Run, SimulatedPool
 from pie_mlx.engine.policies.simulation.thread import Thread
 from pie_mlx.engine.policies.turnover import GROWTH_TICKS
