@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from pie_mlx.events import CANCELLED, told_message
+from pie_mlx.events import CANCELLED, ProcessLaunched, told_message
 from pie_mlx.tui.model.context import Span
 from pie_mlx.tui.model.text import shortened
 
@@ -72,6 +72,19 @@ class ProcessState(msgspec.Struct, frozen=True):
         """The path of the request that it answers; empty for other programs."""
         found = _PATH.match(self.input) if self.program.partition("@")[0] == REQUESTS else None
         return found[1] if found else ""
+
+
+def launched(event: ProcessLaunched, seconds: float) -> ProcessState:
+    """A process that starts at `seconds`."""
+    return ProcessState(
+        event.process,
+        event.username,
+        event.program,
+        seconds,
+        event.token_budget,
+        input=event.input,
+        parent=event.parent,
+    )
 
 
 def ending(error_type: str, text: str) -> tuple[Outcome, str]:

@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from pie_mlx.events import EngineStarted, PageUsage
+from pie_mlx.events import AccountMovement, EngineStarted, PageUsage
 from pie_mlx.figures import Recent
 from pie_mlx.tui.model.context import IDLE_SECONDS, ContextState, Reply
 from pie_mlx.tui.model.mcp import McpServers
@@ -80,6 +80,19 @@ class AccountState(msgspec.Struct, frozen=True):
     defaulted: bool = False
     balances: tuple[float, ...] = ()
     spent: float = 0.0
+
+
+def settled(account: AccountState, moved: AccountMovement) -> AccountState:
+    """The account after a tick that moved credits."""
+    return msgspec.structs.replace(
+        account,
+        rent=moved.rent,
+        make_cost=moved.make_cost,
+        dividend=moved.dividend,
+        balance=moved.balance,
+        defaulted=moved.defaulted,
+        spent=account.spent + moved.rent + moved.make_cost,
+    )
 
 
 def computes(seconds: float, ticked_seconds: float, tick_seconds: float) -> bool:

@@ -42,7 +42,7 @@ from pie_mlx.tui.model.context import ContextState, Span, SpanKind, decoded_toke
 from pie_mlx.tui.model.folding.log_entries import log_entry
 from pie_mlx.tui.model.folding.passes import after_pass
 from pie_mlx.tui.model.mcp import after_mcp
-from pie_mlx.tui.model.process import Outcome, ProcessState, Stream, ended, ending, with_output
+from pie_mlx.tui.model.process import Outcome, Stream, ended, ending, launched, with_output
 from pie_mlx.tui.model.state import (
     ENDED_PROCESSES,
     EVICTIONS,
@@ -55,6 +55,7 @@ from pie_mlx.tui.model.state import (
     Eviction,
     LogLine,
     MonitorState,
+    settled,
 )
 
 replace = msgspec.structs.replace
@@ -160,15 +161,7 @@ class StateBuilder:
     def _apply_program_event(self, event: Event) -> None:
         match event:
             case ProcessLaunched():
-                self.processes[event.process] = ProcessState(
-                    event.process,
-                    event.username,
-                    event.program,
-                    self.seconds,
-                    event.token_budget,
-                    input=event.input,
-                    parent=event.parent,
-                )
+                self.processes[event.process] = launched(event, self.seconds)
             case ProcessOutput(process=process, stream=stream, text=text):
                 self._gave_out(process, stream, text)
             case ProcessMessage(process=process, text=text, format=format):
@@ -382,15 +375,7 @@ class StateBuilder:
         self.price = event.price
         for moved in event.movements:
             if account := self.accounts.get(moved.account):
-                self.accounts[moved.account] = replace(
-                    account,
-                    rent=moved.rent,
-                    make_cost=moved.make_cost,
-                    dividend=moved.dividend,
-                    balance=moved.balance,
-                    defaulted=moved.defaulted,
-                    spent=account.spent + moved.rent + moved.make_cost,
-                )
+                self.accounts[moved.account] = settled(account, moved)
 
     # Kept history.
 
