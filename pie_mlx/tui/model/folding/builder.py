@@ -360,9 +360,8 @@ class StateBuilder:
         )
         if event.for_context != event.context:
             names = self._program_of(event.context), self._program_of(event.for_context)
-            self.evictions.append(
-                Eviction(self.seconds, event.context, names[0], event.for_context, names[1], event.text)
-            )
+            made = Eviction(self.seconds, event.context, names[0], event.for_context, names[1], event.text)
+            self.evictions.append(made)
 
     def _program_of(self, context: int) -> str:
         found = self.contexts.get(context) or self.released.get(context)
