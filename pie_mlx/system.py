@@ -4,6 +4,7 @@ import os
 import pwd
 import struct
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 _LIBRARY = "/usr/lib/libSystem.B.dylib"
@@ -12,14 +13,29 @@ _SWAP_FIELDS = struct.Struct("=QQQ")
 """The beginning of `xsw_usage`: all bytes, those available, those used."""
 
 
+def sysctl_bytes(name: str) -> bytes:
+    """The value of a setting of macOS as it is stored; empty for an unknown name and on other systems."""
+    if sys.platform != "darwin":
+        return b""
+    import ctypes
+
+    answer, size = ctypes.create_string_buffer(_ANSWER_BYTES), ctypes.c_size_t(_ANSWER_BYTES)
+    try:
+        library = ctypes.CDLL(_LIBRARY)
+        failed = library.sysctlbyname(name.encode(), answer, ctypes.byref(size), None, ctypes.c_size_t(0))
+    except (OSError, AttributeError):
+        return b""
+    return b"" if failed else answer.raw[: size.value]
+
+
 def sysctl_text(name: str) -> str:
     """The value of a setting of macOS; "" for an unknown name and on other systems."""
-    return _sysctl(name).partition(b"\0")[0].decode(errors="replace")
+    return sysctl_bytes(name).partition(b"\0")[0].decode(errors="replace")
 
 
 def sysctl_number(name: str) -> int | None:
     """The same for a numeric setting; None if there is none."""
-    answer = _sysctl(name)
+    answer = sysctl_bytes(name)
     return int.from_bytes(answer, sys.byteorder) if answer else None
 
 
@@ -33,9 +49,11 @@ def memory_bytes() -> int:
         return 0
 
 
-def swap_bytes(meminfo: Path = Path("/proc/meminfo")) -> tuple[int, int]:
+def swap_bytes(
+    meminfo: Path = Path("/proc/meminfo"), setting: Callable[[str], bytes] = sysctl_bytes
+) -> tuple[int, int]:
     """Bytes of swap that are used, and of all; 0 of both if unknown."""
-    if len(found := _sysctl("vm.swapusage")) >= _SWAP_FIELDS.size:
+    if len(found := setting("vm.swapusage")) >= _SWAP_FIELDS.size:
         total, _, used = _SWAP_FIELDS.unpack_from(found)
         return used, total
     try:
@@ -52,17 +70,3 @@ def login_name() -> str:
         return pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:
         return "local"
-
-
-def _sysctl(name: str) -> bytes:
-    if sys.platform != "darwin":
-        return b""
-    import ctypes
-
-    answer, size = ctypes.create_string_buffer(_ANSWER_BYTES), ctypes.c_size_t(_ANSWER_BYTES)
-    try:
-        library = ctypes.CDLL(_LIBRARY)
-        failed = library.sysctlbyname(name.encode(), answer, ctypes.byref(size), None, ctypes.c_size_t(0))
-    except (OSError, AttributeError):
-        return b""
-    return b"" if failed else answer.raw[: size.value]

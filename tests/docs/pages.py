@@ -26,7 +26,7 @@ class Block:
 
     @property
     def is_program(self) -> bool:
-        return "from inferlet import" in self.code or "import inferlet" in self.code
+        return "inferlet" in self.code and "pie_mlx" not in self.code
 
     def __str__(self) -> str:
         return f"{self.page}-{self.number}"

@@ -1,5 +1,6 @@
 """Typical mistakes, each with the message that its author gets; one engine runs them all."""
 
+import gc
 from pathlib import Path
 
 import pytest
@@ -73,3 +74,5 @@ async def test_a_mistake_gets_a_message_that_says_what_to_write(
     assert isinstance(outcome, Failed)
     report_failed("program", outcome, Common(), file)
     assert said in capsys.readouterr().err
+    del process, outcome
+    gc.collect()  # what a mistake left unawaited warns here, and not in another test

@@ -4,7 +4,6 @@ import os
 
 import pytest
 
-from pie_mlx import system
 from pie_mlx.engine.pressure import MemoryReading
 from pie_mlx.server.watching.machine import machine_figures
 from pie_mlx.system import swap_bytes
@@ -34,10 +33,9 @@ def test_what_a_system_does_not_report_is_nothing_and_shown_as_a_dot():
     assert rows["memory"] == rows["pressure"] == rows["swap"] == "·"
 
 
-def test_swap_on_a_mac_is_read_from_its_setting(monkeypatch):
+def test_swap_on_a_mac_is_read_from_its_setting():
     usage = b"".join(number.to_bytes(8, "little") for number in (2 << 30, 1 << 30, 3 << 29)) + bytes(8)
-    monkeypatch.setattr(system, "_sysctl", lambda name: usage if name == "vm.swapusage" else b"")
-    assert swap_bytes() == (3 << 29, 2 << 30)
+    assert swap_bytes(setting=lambda name: usage if name == "vm.swapusage" else b"") == (3 << 29, 2 << 30)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ UNFINISHED = ".tmp"
 LEAST_FREE = 0.1
 """The part of the disk that stays free."""
 ABANDONED_SECONDS = 60.0
-"""After so long nobody writes a small file any more."""
+"""After so long the writer of a small file is gone."""
 _LOCK, _USAGE = ".lock", "writes.json"
 
 
