@@ -284,7 +284,7 @@ class ResponseForm(EventForm):
 
     def failed(self, error):
         refusal = refusal_of(error)
-        # Codex finds out by this code that it has to shorten a conversation.
+        # The code of the other interfaces: a client can find out by it that a conversation has to be shortened.
         is_long = refusal.code == "context_length_exceeded"
         code = refusal.code if is_long else CODES.get(refusal.status, "server_error")
         before = self._numbered(self._output.close("incomplete")) if self._count else self.opening()

@@ -29,10 +29,9 @@ class StoredKv:
         pages = [record for record in absent if disk.holds(user, record.key)]
         if not pages or not disk.is_worthwhile(len(pages), sum(page.rows for page in pages)):
             return Stored()
-        states = [
-            record.key for record in lasting if self._runner.model.recurrent and disk.holds_state(user, record.key)
-        ]
-        return Stored(frozenset(page.key for page in pages), frozenset(states))
+        stateful = lasting if self._runner.model.recurrent else []
+        states = frozenset(record.key for record in stateful if disk.holds_state(user, record.key))
+        return Stored(frozenset(page.key for page in pages), states)
 
     async def load(
         self, user: str, work: Restore, is_wanted: Callable[[], bool], wake: Callable[[], None]

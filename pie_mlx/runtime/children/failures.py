@@ -1,7 +1,7 @@
 """How the failure of a child reaches the process that launched it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from pie_mlx.events import ProcessEvent, ProcessFailed, ProcessOutput, told_message
 
@@ -16,7 +16,7 @@ class FailureReport:
 
     identity: str
     tell: Callable[[str], None]
-    _stderr: str = field(default="")
+    _stderr: str = ""
 
     def __call__(self, event: ProcessEvent) -> None:
         match event:
