@@ -11,7 +11,7 @@ from pie_mlx.engine.policies.admission import (
 from pie_mlx.engine.policies.base import Order, Policy
 from pie_mlx.engine.policies.fcfs import FirstComePolicy
 from pie_mlx.engine.policies.market import MarketPolicy
-from pie_mlx.engine.policies.plan import Chunk, Plan, Suspension, Wait
+from pie_mlx.engine.policies.plan import Plan, Suspension, Wait
 from pie_mlx.engine.policies.planner import (
     FireNow,
     FiringState,
@@ -24,7 +24,7 @@ from pie_mlx.engine.policies.planner import (
 from pie_mlx.engine.policies.priority import PriorityPolicy
 from pie_mlx.engine.policies.reason import Reason, ReasonKind
 from pie_mlx.engine.policies.turnover import longest_wait_ticks
-from pie_mlx.engine.policies.view import ContextView, Limits, PassView, RequestView, SharedRun, View
+from pie_mlx.engine.policies.view import Chunk, ContextView, Limits, RequestView, SharedRun, View
 from pie_mlx.errors import InvalidArgumentError
 
 __all__ = [
@@ -37,7 +37,6 @@ __all__ = [
     "FiringState",
     "Limits",
     "Order",
-    "PassView",
     "Plan",
     "Policy",
     "QueuedLaunch",

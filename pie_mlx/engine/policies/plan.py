@@ -3,13 +3,7 @@
 import msgspec
 
 from pie_mlx.engine.policies.reason import Reason
-
-
-class Chunk(msgspec.Struct, frozen=True):
-    """Run the next `tokens` tokens of the context's pass."""
-
-    context: int
-    tokens: int
+from pie_mlx.engine.policies.view import Chunk
 
 
 class Suspension(msgspec.Struct, frozen=True):

@@ -17,9 +17,9 @@ from msgspec.structs import replace
 
 from pie_mlx.engine.policies.allocation import Allocation, allocate, first_waiting
 from pie_mlx.engine.policies.base import Order
-from pie_mlx.engine.policies.plan import Chunk, Plan, Wait
+from pie_mlx.engine.policies.plan import Plan, Wait
 from pie_mlx.engine.policies.reason import Reason, ReasonKind
-from pie_mlx.engine.policies.view import SHORTEST_PIECES, ContextView, Limits, PassView, View
+from pie_mlx.engine.policies.view import SHORTEST_PIECES, Chunk, ContextView, Limits, View
 
 
 class FireNow(msgspec.Struct, frozen=True):
@@ -89,7 +89,7 @@ def is_stalled(state: FiringState, quiet_seconds: float) -> bool:
     return quiet_seconds >= state.last_batch_seconds
 
 
-def paced(limits: Limits, passes: Sequence[PassView], prefill_tokens_per_second: float | None) -> Limits:
+def paced(limits: Limits, passes: Sequence[Chunk], prefill_tokens_per_second: float | None) -> Limits:
     """The limits of a batch of `passes`: decoding waits for pieces of prompts `decode_stall_seconds` at most.
 
     The pieces of all prompts together are cut to what is computed in that time, as measured. Until that is known, and
@@ -126,7 +126,7 @@ def shared_out(limits: Limits, users: Iterable[str], batch_line: tuple[float, fl
 
 
 def fill_batch(
-    passes: Sequence[PassView], contexts: dict[int, ContextView], order: Order, limits: Limits
+    passes: Sequence[Chunk], contexts: dict[int, ContextView], order: Order, limits: Limits
 ) -> tuple[tuple[Chunk, ...], tuple[Wait, ...]]:
     """The rows of this tick, and the passes that got none.
 
@@ -136,13 +136,13 @@ def fill_batch(
     that all passes fit.
     """
     if not contexts or all_fit(passes, limits):
-        return _in_order([Chunk(item.context, _most_tokens(item, limits)) for item in passes]), ()
+        return _in_order([_first(item, _most_tokens(item, limits)) for item in passes]), ()
     ranked = sorted(passes, key=lambda item: order.batch_rank(contexts[item.context]))
     chunks, waits = _choose(ranked, contexts, limits)
     return _in_order(chunks), tuple(waits)
 
 
-def all_fit(passes: Sequence[PassView], limits: Limits) -> bool:
+def all_fit(passes: Sequence[Chunk], limits: Limits) -> bool:
     """Whether one batch has room for all of them, so that no pass needs a rank."""
     if len(passes) > min(limits.max_batch_contexts, limits.max_user_contexts):
         return False
@@ -153,7 +153,7 @@ def _in_order(chunks: list[Chunk]) -> tuple[Chunk, ...]:
     return tuple(sorted(chunks, key=attrgetter("context")))
 
 
-def _choose(ranked: list[PassView], contexts: dict[int, ContextView], limits: Limits) -> tuple[list[Chunk], list[Wait]]:
+def _choose(ranked: list[Chunk], contexts: dict[int, ContextView], limits: Limits) -> tuple[list[Chunk], list[Wait]]:
     chunks: list[Chunk] = []
     waits: list[Wait] = []
     rows_of: Counter[str] = Counter()
@@ -171,13 +171,17 @@ def _choose(ranked: list[PassView], contexts: dict[int, ContextView], limits: Li
         elif chunks and not 0 < tokens <= room:
             waits.append(_wait(contexts[item.context], ReasonKind.BATCH_TOKENS))
         else:
-            chunks.append(Chunk(item.context, tokens))
+            chunks.append(_first(item, tokens))
             rows_of[user] += 1
             left -= tokens
     return chunks, waits
 
 
-def _most_tokens(item: PassView, limits: Limits) -> int:
+def _first(item: Chunk, tokens: int) -> Chunk:
+    return item if tokens == item.tokens else replace(item, tokens=tokens)
+
+
+def _most_tokens(item: Chunk, limits: Limits) -> int:
     return item.tokens if item.atomic else min(item.tokens, limits.prefill_chunk_tokens, limits.max_batch_tokens)
 
 
@@ -209,12 +213,12 @@ def _allocate(view: View, order: Order) -> Allocation:
     return allocate(view, order, first_waiting(view, order))
 
 
-def _runnable(view: View, moves: Allocation) -> list[PassView]:
+def _runnable(view: View, moves: Allocation) -> list[Chunk]:
     suspended = {suspension.context for suspension in moves.suspensions}
     granted = set(moves.grants)
     runnable = [item for item in view.passes if item.context not in suspended]
     runnable += [
-        PassView(request.context, request.tokens, request.atomic)
+        Chunk(request.context, request.tokens, request.atomic)
         for request in view.requests
         if request.tokens and request.context in granted
     ]

@@ -67,10 +67,10 @@ class ContextView(msgspec.Struct, frozen=True):
     hint: str = ""
 
 
-class PassView(msgspec.Struct, frozen=True):
-    """A pass that could run now: its context is resident and holds the pages for all of it.
+class Chunk(msgspec.Struct, frozen=True):
+    """The next `tokens` >= 1 tokens of a context's pass: in a view all that are still to run, in a plan those that do.
 
-    `tokens` >= 1 are still to run; an `atomic` pass (a decode step, a verification window) runs whole.
+    An `atomic` pass (a decode step, a verification window) runs whole.
     """
 
     context: int
@@ -97,7 +97,8 @@ class View(msgspec.Struct, frozen=True):
     `available_pages` are free, cached and snapshot-only pages (K8); `withhold_pages` of them, or of those that contexts
     give back, are to be left unused. `contexts` holds every live context; those without work may be left out while all
     requests together fit into the available pages, and all of them while none requests pages and one batch has room for
-    all passes. `passes` and `requests` have at most one entry of each context.
+    all passes. `passes` could run now: their contexts are resident and hold the pages for all of them. `passes` and
+    `requests` have at most one entry of each context.
     `stalled`: nothing was runnable for as long as `planner.is_stalled` asks.
     """
 
@@ -105,7 +106,7 @@ class View(msgspec.Struct, frozen=True):
     capacity_pages: int
     available_pages: int
     contexts: tuple[ContextView, ...] = ()
-    passes: tuple[PassView, ...] = ()
+    passes: tuple[Chunk, ...] = ()
     requests: tuple[RequestView, ...] = ()
     shared_runs: tuple[SharedRun, ...] = ()
     limits: Limits = Limits()

@@ -12,7 +12,7 @@ from pie_mlx.engine.model.runner.batch import Batch, BatchEntry, Outcome, StopCo
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.paging.page_io import PageIO
 from pie_mlx.engine.paging.prefill_rate import PREFILL_TOKENS
-from pie_mlx.engine.policies import Limits, PassView, Plan, Policy, View, paced, shared_out
+from pie_mlx.engine.policies import Chunk, Limits, Plan, Policy, View, paced, shared_out
 from pie_mlx.engine.policies.planner import FiringState, WaitSeconds, is_stalled, when_to_fire
 from pie_mlx.engine.scheduler.forward_task import MOST_STEPS, BatchContinuation, ForwardTask
 from pie_mlx.engine.scheduler.oom import patience, refuse_last
@@ -126,7 +126,7 @@ class Scheduler:
             stalled=stalled,
         )
 
-    def _shared_out(self, limits: Limits, passes: Sequence[PassView]) -> Limits:
+    def _shared_out(self, limits: Limits, passes: Sequence[Chunk]) -> Limits:
         """With the rows that one user may have beside those who have work, or will have some at once."""
         contexts = self._state.contexts
         if len(contexts) < 2:

@@ -10,9 +10,9 @@ from pie_mlx.engine.market.accounting import Accounting
 from pie_mlx.engine.market.settlement import Holding
 from pie_mlx.engine.model.memory import BatchSize, Transients
 from pie_mlx.engine.policies import (
+    Chunk,
     ContextView,
     Limits,
-    PassView,
     Plan,
     Reason,
     ReasonKind,
@@ -35,7 +35,7 @@ HOLD_SECONDS = 10.0
 def tick_view(
     state: TickState,
     accounting: Accounting,
-    limits_of: Callable[[Sequence[PassView]], Limits],
+    limits_of: Callable[[Sequence[Chunk]], Limits],
     *,
     stalled: bool = False,
 ) -> View:
@@ -56,10 +56,10 @@ def tick_view(
         tick=state.ticks,
         capacity_pages=state.store.pool.capacity,
         available_pages=available,
-        contexts=tuple(_context_view(state, accounting, live, held, growth) for live in contexts),
+        contexts=tuple([_context_view(state, accounting, live, held, growth) for live in contexts]),
         passes=passes,
         requests=requests,
-        shared_runs=tuple(SharedRun(run.run, run.pages, run.holders) for run in held.runs),
+        shared_runs=tuple([SharedRun(run.run, run.pages, run.holders) for run in held.runs]),
         limits=limits,
         stalled=stalled,
         withhold_pages=withhold,
@@ -67,7 +67,7 @@ def tick_view(
 
 
 def _ranked(
-    state: TickState, requests: Sequence[RequestView], passes: Sequence[PassView], limits: Limits
+    state: TickState, requests: Sequence[RequestView], passes: Sequence[Chunk], limits: Limits
 ) -> Iterable[LiveContext]:
     """The contexts that compete for pages or rows; none while there is room for all."""
     if not requests and all_fit(passes, limits):
@@ -85,7 +85,7 @@ def _request_views(state: TickState) -> Iterator[RequestView]:
         yield RequestView(context, store.suspender.restore_need(context))
 
 
-def _pass_views(state: TickState) -> Iterator[PassView]:
+def _pass_views(state: TickState) -> Iterator[Chunk]:
     """What could run now: replays, and passes of contexts that are whole."""
     for restoration in state.restorations.values():
         if restoration.next_replay is not None:
@@ -95,9 +95,9 @@ def _pass_views(state: TickState) -> Iterator[PassView]:
             yield _pass_view(task)
 
 
-def _pass_view(task: ForwardTask) -> PassView:
+def _pass_view(task: ForwardTask) -> Chunk:
     remaining = task.remaining
-    return PassView(task.context.id, remaining, remaining <= ATOMIC_TOKENS)
+    return Chunk(task.context.id, remaining, remaining <= ATOMIC_TOKENS)
 
 
 def _context_view(

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pie_mlx.engine.policies import ContextView, Limits, PassView, Plan, RequestView, SharedRun, View
+from pie_mlx.engine.policies import Chunk, ContextView, Limits, Plan, RequestView, SharedRun, View
 
 
 @dataclass(frozen=True)
@@ -11,7 +11,7 @@ class Actor:
     """A context with what it wants."""
 
     context: ContextView
-    passes: tuple[PassView, ...] = ()
+    passes: tuple[Chunk, ...] = ()
     requests: tuple[RequestView, ...] = ()
 
 
@@ -45,7 +45,7 @@ def resident(
         has_work=bool(runs or wants),
         user=user,
     )
-    passes = (PassView(context, runs, atomic),) if runs else ()
+    passes = (Chunk(context, runs, atomic),) if runs else ()
     requests = (RequestView(context, wants, 1, True),) if wants else ()
     return Actor(view, passes, requests)
 

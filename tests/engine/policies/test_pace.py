@@ -10,7 +10,6 @@ from pie_mlx.engine.policies import (
     ContextView,
     Limits,
     MarketPolicy,
-    PassView,
     View,
     longest_wait_ticks,
     paced,
@@ -18,7 +17,7 @@ from pie_mlx.engine.policies import (
 )
 
 LIMITS = Limits(decode_stall_seconds=0.1)
-DECODE, PROMPT, OTHER = PassView(1, 1, atomic=True), PassView(2, 4000), PassView(3, 4000)
+DECODE, PROMPT, OTHER = Chunk(1, 1, atomic=True), Chunk(2, 4000), Chunk(3, 4000)
 
 
 def test_a_prompt_beside_a_decoding_program_is_cut_to_what_the_time_allows() -> None:
@@ -29,12 +28,12 @@ def test_all_prompts_together_take_no_longer() -> None:
     limits = paced(LIMITS, [DECODE, PROMPT, OTHER], 1000.0)
     contexts = tuple(ContextView(number, 1) for number in (1, 2, 3))
     plan = MarketPolicy().plan(View(0, 100, 100, contexts, (DECODE, PROMPT, OTHER), limits=limits))
-    assert Chunk(1, 1) in plan.chunks
+    assert DECODE in plan.chunks
     assert sum(chunk.tokens for chunk in plan.chunks) == 101
 
 
 @pytest.mark.parametrize("passes", [[PROMPT, OTHER], [DECODE], []])
-def test_nothing_is_cut_where_nobody_is_held_up(passes: list[PassView]) -> None:
+def test_nothing_is_cut_where_nobody_is_held_up(passes: list[Chunk]) -> None:
     assert paced(LIMITS, passes, 1000.0) == LIMITS
 
 
@@ -45,8 +44,8 @@ def test_nothing_is_cut_before_the_speed_is_known_or_without_a_wish(limits: Limi
 
 @given(st.floats(1e-3, 1e6), st.floats(1e-4, 10), st.integers(1, 40), st.integers(1, 40))
 def test_a_batch_has_room_for_all_who_decode(rate: float, stall: float, decodes: int, prompts: int) -> None:
-    passes = [PassView(number, 1, atomic=True) for number in range(decodes)]
-    passes += [PassView(decodes + number, 4000) for number in range(prompts)]
+    passes = [Chunk(number, 1, atomic=True) for number in range(decodes)]
+    passes += [Chunk(decodes + number, 4000) for number in range(prompts)]
     limits = paced(Limits(decode_stall_seconds=stall), passes, rate)
     assert decodes < limits.max_batch_tokens <= Limits().max_batch_tokens
     assert 1 <= limits.prefill_chunk_tokens <= Limits().prefill_chunk_tokens
@@ -56,7 +55,7 @@ def test_a_batch_has_room_for_all_who_decode(rate: float, stall: float, decodes:
 def test_a_replay_beside_a_decoding_program_ends_within_the_bound(name: str) -> None:  # Q7
     limits, left, waited = Limits(aging_window_ticks=4, decode_stall_seconds=0.01), 2000, 0
     while left:
-        passes = (DECODE, PassView(2, left, atomic=left <= 32))
+        passes = (DECODE, Chunk(2, left, atomic=left <= 32))
         contexts = (ContextView(1, 1), ContextView(2, 2, waiting_ticks=waited))
         view = View(0, 100, 100, contexts, passes, limits=paced(limits, passes, 100.0))
         left -= sum(chunk.tokens for chunk in policy(name).plan(view).chunks if chunk.context == 2)

@@ -26,7 +26,7 @@ MARKET = policy("market")
 
 def test_decode_verification_and_prefill_share_a_batch():  # Q8
     actors = [resident(1, 1, runs=1), resident(2, 1, runs=5), resident(3, 40, runs=600, atomic=False)]
-    assert MARKET.plan(scene(50, actors)).chunks == (Chunk(1, 1), Chunk(2, 5), Chunk(3, 512))
+    assert MARKET.plan(scene(50, actors)).chunks == (Chunk(1, 1, atomic=True), Chunk(2, 5, atomic=True), Chunk(3, 512))
 
 
 @pytest.mark.parametrize("name", POLICIES)
@@ -63,7 +63,7 @@ def test_long_inputs_shrink_before_they_stall_those_that_decode():  # Q8
 def test_prompts_are_read_one_after_the_other_where_not_all_fit():  # Q8
     prompts = [resident(n, 40, runs=600, atomic=False) for n in (1, 2, 3)]
     plan = MARKET.plan(scene(100, [*prompts, resident(4, 1, runs=1)], limits=Limits(max_batch_tokens=600)))
-    assert plan.chunks == (Chunk(1, 512), Chunk(2, 87), Chunk(4, 1))
+    assert plan.chunks == (Chunk(1, 512), Chunk(2, 87), Chunk(4, 1, atomic=True))
     assert [(wait.context, wait.reason.kind) for wait in plan.waits] == [(3, ReasonKind.BATCH_TOKENS)]
 
 
@@ -76,7 +76,7 @@ def test_an_atomic_pass_that_does_not_fit_lets_smaller_ones_run():  # Q5, Q8
 
 def test_an_atomic_head_runs_whole_even_beyond_the_token_limit():  # Q8
     plan = MARKET.plan(scene(10, [resident(1, 1, runs=20)], limits=Limits(max_batch_tokens=8)))
-    assert plan.chunks == (Chunk(1, 20),)
+    assert plan.chunks == (Chunk(1, 20, atomic=True),)
 
 
 def test_waiting_moves_a_bid_of_zero_to_the_head():  # Q2, Q8

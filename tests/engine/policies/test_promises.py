@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pie_mlx.engine.policies import POLICIES, ContextView, Limits, PassView, Plan, RequestView, SharedRun, View, policy
+from pie_mlx.engine.policies import POLICIES, Chunk, ContextView, Limits, Plan, RequestView, SharedRun, View, policy
 
 CAPACITY = 40
 
@@ -54,7 +54,7 @@ def _view(draw: st.DrawFn, pool: Pool) -> View:
         CAPACITY,
         pool.available(),
         contexts,
-        tuple(PassView(context, 1, True) for context in pool.residents - busy),
+        tuple(Chunk(context, 1, True) for context in pool.residents - busy),
         tuple(requests),
         tuple(SharedRun(run, pool.run_pages[run], _holders(pool, run)) for run in sorted(pool.held_runs())),
         Limits(aging_window_ticks=4),

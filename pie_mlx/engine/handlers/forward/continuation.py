@@ -1,14 +1,14 @@
 """Steps after a pass: those that its call asks for, and tokens that are prefetched although it asked for one."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from itertools import takewhile
 
 from msgspec.structs import replace
 
 from pie_mlx.calls import AnyResult, Continuation, Forward, ForwardReply, SampledTokens, Sampler, Slot, joined
-from pie_mlx.engine.handlers.forward.forward_request import ForwardRequest, next_sampler
-from pie_mlx.engine.kv import PageStore
+from pie_mlx.engine.handlers.forward.forward_request import next_sampler
+from pie_mlx.engine.kv import PageStore, WorkingToken
 from pie_mlx.engine.scheduler.forward_task import PassContinuation
 from pie_mlx.engine.scheduler.live_context import LiveContext, Prefetched
 from pie_mlx.errors import BatchFailedError, ForwardTimeoutError, InvalidArgumentError, PieError
@@ -170,7 +170,7 @@ def split_prefetched(
     return ahead
 
 
-def count_in(store: PageStore, context: LiveContext, request: ForwardRequest) -> int:
+def count_in(store: PageStore, context: LiveContext, call: Forward, inputs: Sequence[WorkingToken]) -> int:
     """Count the first inputs of a pass to the context, as far as their KV is prefetched; how many.
 
     Never all of them, so that the pass is one like any other.
@@ -178,7 +178,7 @@ def count_in(store: PageStore, context: LiveContext, request: ForwardRequest) ->
     known = context.prefetched
     if known is None or context.named != known.named + 1 or context.suspensions != known.suspensions:
         return 0
-    pending = request.inputs[: min(request.own_start, len(request.inputs) - 1)]
+    pending = inputs[: min(len(call.pending), len(inputs) - 1)]
     if not pending:
         return 0
     pairs = takewhile(lambda pair: pair[0].token == pair[1], zip(pending, known.rows, strict=False))

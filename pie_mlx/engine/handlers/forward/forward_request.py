@@ -1,7 +1,6 @@
 """A Forward call checked against the model and the context it names, before anything is touched."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from pie_mlx.calls import (
@@ -35,18 +34,6 @@ SLOTS_PER_INPUT = 16
 """A pass has so many for each input, and MOST_DRAWS in any case."""
 MOST_READ_BYTES = 64 << 20
 """The answer of a pass: what one frame to a worker holds."""
-
-
-@dataclass(frozen=True, slots=True)
-class ForwardRequest:
-    """`inputs` are the drained buffer and then the pass's own tokens, which begin at `own_start`.
-
-    The first `plain` inputs carry no mask and sit at their slot numbers: only those can come from the cache (K5).
-    """
-
-    inputs: Sequence[WorkingToken]
-    own_start: int
-    plain: int
 
 
 def check_lengths(call: Forward, length: int, model: ModelInfo) -> None:
@@ -91,10 +78,10 @@ def check_plans(call: Forward, model: ModelInfo) -> None:
 
 
 def is_long(call: Forward) -> bool:
-    """Whether `read_request` takes so long that the engine's loop should not wait for it."""
+    """Whether `read_inputs` takes so long that the engine's loop should not wait for it."""
     rows = sum(map(len, call.attention_masks)) if call.attention_masks else 0
     lists = len(call.pending) + len(call.tokens) + len(call.logit_mask) + rows
-    return lists + sum(_slot_length(slot) for slot in call.slots) > LONG_REQUEST
+    return lists + sum([_slot_length(slot) for slot in call.slots]) > LONG_REQUEST
 
 
 def _slot_length(slot: Slot) -> int:
@@ -114,9 +101,9 @@ def next_sampler(call: Forward) -> Sampler | None:
     return None
 
 
-def read_request(call: Forward, length: int, model: ModelInfo, use: AdapterUse) -> ForwardRequest:
-    """Check a call on a context that holds `length` tokens; its own input is computed with `use`, what was pending
-    without (F1, F10). Its lengths are checked. Any thread may do this.
+def read_inputs(call: Forward, length: int, model: ModelInfo, use: AdapterUse) -> list[WorkingToken]:
+    """Check a call on a context that holds `length` tokens; the drained buffer, and then its own input, which is
+    computed with `use` (F1, F10). Its lengths are checked. Any thread may do this.
 
     Raises InvalidArgumentError for ids, positions, masks or slots out of range (F3-F7, L4), and ContextLengthError for
     a position the model cannot reach (F4).
@@ -126,27 +113,32 @@ def read_request(call: Forward, length: int, model: ModelInfo, use: AdapterUse) 
     _check_slots(call.slots, len(call.tokens), model)
     if call.advance_slot is not None:
         _check_advance(call.slots, call.advance_slot)
-    own_start = len(call.pending)
-    first_slot = length + own_start
+    first_slot = length + len(call.pending)
     positions = _positions(call, first_slot, model.maximum_positions)
     rows = _rows(call, first_slot)
     inputs = [WorkingToken(token, length + index) for index, token in enumerate(call.pending)]
-    inputs += [WorkingToken(*own, *use) for own in zip(call.tokens, positions, rows, strict=True)]
-    own_plain = call.attention_masks is None and positions == list(range(first_slot, first_slot + len(positions)))
-    return ForwardRequest(inputs, own_start, len(inputs) if own_plain else own_start)
+    return inputs + [WorkingToken(*own, *use) for own in zip(call.tokens, positions, rows, strict=True)]
 
 
-def check_order(request: ForwardRequest, length: int, model: ModelInfo) -> None:
+def plain_inputs(call: Forward, length: int) -> int:
+    """How many of the first inputs of a call carry no mask and sit at their slot numbers: only those can come from the
+    cache (K5)."""
+    first_slot, own = length + len(call.pending), len(call.tokens)
+    at_slots = call.positions is None or call.positions == list(range(first_slot, first_slot + own))
+    return len(call.pending) + (own if at_slots and call.attention_masks is None else 0)
+
+
+def check_order(call: Forward, inputs: Sequence[WorkingToken], length: int, model: ModelInfo) -> None:
     """Whether recurrent layers can read a pass on a context that holds `length` tokens: they read all tokens, in the
     order of the input. Raises InvalidArgumentError for masks that hide something and for positions that change the
     order (F3, F7)."""
-    own = request.inputs[request.own_start :]
+    own = inputs[len(call.pending) :]
     if any([one.mask is not None for one in own]):
         raise InvalidArgumentError(
             f"attention_mask: {model.name} has recurrent layers, which would still read what it hides",
             hint="leave tokens out of the context instead, or use a model with attention in all layers",
         )
-    positions = [length + request.own_start - 1, *(one.position for one in own)]
+    positions = [length + len(call.pending) - 1, *(one.position for one in own)]
     if any(later <= before for before, later in pairwise(positions)):
         raise InvalidArgumentError(
             f"input_at: {model.name} has recurrent layers, which read tokens in the order of the input: positions must "
@@ -159,7 +151,7 @@ def requests(
     store: PageStore,
     context: LiveContext,
     call: Forward,
-    request: ForwardRequest,
+    inputs: Sequence[WorkingToken],
     mask: PackedMask | None,
     claimed: int,
 ) -> list[LogitsRequest]:
@@ -177,7 +169,7 @@ def requests(
             stream = context.stream if slot.read.seed is None else slot.read.seed
             counts = None
             if slot.read.counts_tokens:
-                text = [one.token for one in request.inputs[: request.own_start + slot.index + 1]]
+                text = [one.token for one in inputs[: len(call.pending) + slot.index + 1]]
                 counts = counted(store, context, text, slot.read.since or 0)
             reads.append(LogitsRequest(slot.index, slot.read, stream, counter, mask, counts))
             counter += 1

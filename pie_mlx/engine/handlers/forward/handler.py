@@ -18,12 +18,12 @@ from pie_mlx.engine.handlers.forward.continuation import (
     split_prefetched,
 )
 from pie_mlx.engine.handlers.forward.forward_request import (
-    ForwardRequest,
     check_lengths,
     check_order,
     check_plans,
     is_long,
-    read_request,
+    plain_inputs,
+    read_inputs,
     reads_mean,
     requests,
 )
@@ -47,7 +47,7 @@ from pie_mlx.engine.scheduler.forward_task import PassContinuation, advance_matc
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.speculation.drafting import DraftRow
-from pie_mlx.engine.text.grammar import Freedom, Matcher
+from pie_mlx.engine.text.grammar import NO_FREEDOM, Freedom, Matcher
 from pie_mlx.engine.text.logit_mask import allowed_next, pack_runs
 from pie_mlx.errors import TokenBudgetError
 from pie_mlx.events import PassCompleted
@@ -102,30 +102,31 @@ async def _pass(
         await services.queue.restore(context, computes=True)
         claimed = claimed_tokens(context, call)
         length = services.store.sequence_length(context.id)
-        request, fixed = await _request(services, process, context, call, length, use)
+        inputs, fixed = await _inputs(services, process, context, call, length, use)
         if call.horizon is not None:
             services.rebid(process, context, declared_horizon(*call.horizon))
         free = _freedom(matchers)
         bound = () if free.tokens else matchers
         mask = allowed_next(bound, fixed) if bound or fixed is not None else None
-        reads = requests(services.store, context, call, request, mask, claimed)
+        reads = requests(services.store, context, call, inputs, mask, claimed)
         drafted = None
         if call.speculation is not None:
             row = DraftRow(matchers, mask)
-            drafted = await plan_drafts(services, context, call, call.speculation, request, reads, row, fixed)
+            drafted = await plan_drafts(services, context, call, call.speculation, inputs, reads, row, fixed)
         if drafted is not None or not _may_go_on(call, matchers):
             continuation = None
         if continuation is not None:
             continuation.restrict(bound, fixed, free)
-            _limit(services, continuation, claimed, length + len(request.inputs))
-        work = _run(services, context, call, request, reads, drafted, continuation)
-        results, match = await _paid(services, process, len(request.inputs), drafted or continuation, work)
+            _limit(services, continuation, claimed, length + len(inputs))
+        plain = plain_inputs(call, length)
+        work = _run(services, context, call, inputs, plain, reads, drafted, continuation)
+        results, match = await _paid(services, process, len(inputs), drafted or continuation, work)
         if reads_mean(call):
             results = [mean_of(results)]
         attached, further = match.attached, 0 if continuation is None else continuation.kept
         restored, context.replayed = context.replayed, 0
         replayed = match.replayed + restored
-        computed = len(request.inputs) - attached
+        computed = len(inputs) - attached
         counts = (length, attached, replayed, restored, computed + further, len(reads) + further + claimed)
         reuse = None
         if match.attached or match.miss is not None:
@@ -136,7 +137,7 @@ async def _pass(
         if drafted is not None:
             verified = _verified(services, context, call, matchers, drafted, results, attached)
             return replace(verified, replayed=replayed, reuse=reuse)
-        context.sampled += further + sum(isinstance(slot.read, Sampler) for slot in call.slots)
+        context.sampled += further + sum([isinstance(slot.read, Sampler) for slot in call.slots])
         terminated = _advance(services, call, matchers, results, continuation)
         counters = services.store.contexts[context.id].counters()
         return calls.ForwardReply(
@@ -151,10 +152,10 @@ async def _pass(
         )
 
 
-async def _request(
+async def _inputs(
     services: Services, process: HostedProcess, context: LiveContext, call: calls.Forward, length: int, use: AdapterUse
-) -> tuple[ForwardRequest, PackedMask | None]:
-    """The call, checked, and its logit mask. A long one is checked beside the engine's loop."""
+) -> tuple[list[WorkingToken], PackedMask | None]:
+    """The inputs of the call, checked, and its logit mask. A long one is checked beside the engine's loop."""
     check_lengths(call, length, services.model_info)
     if call.positions is not None:
         check_room(services, context, call)
@@ -168,11 +169,11 @@ async def _request(
 
 def _read(
     call: calls.Forward, length: int, model: calls.ModelInfo, use: AdapterUse, recurrent: bool
-) -> tuple[ForwardRequest, PackedMask | None]:
-    request = read_request(call, length, model, use)
-    if recurrent and request.plain < len(request.inputs):
-        check_order(request, length, model)
-    return request, pack_runs(call.logit_mask, model.vocabulary_size) if call.logit_mask else None
+) -> tuple[list[WorkingToken], PackedMask | None]:
+    inputs = read_inputs(call, length, model, use)
+    if recurrent and plain_inputs(call, length) < len(inputs):
+        check_order(call, inputs, length, model)
+    return inputs, pack_runs(call.logit_mask, model.vocabulary_size) if call.logit_mask else None
 
 
 def _may_go_on(call: calls.Forward, matchers: Sequence[Matcher]) -> bool:
@@ -182,8 +183,10 @@ def _may_go_on(call: calls.Forward, matchers: Sequence[Matcher]) -> bool:
 
 def _freedom(matchers: Sequence[Matcher]) -> Freedom:
     """How long none of the matchers forbids anything."""
+    if not matchers:
+        return NO_FREEDOM
     found = [matcher.freedom for matcher in matchers]
-    return Freedom(min((free.tokens for free in found), default=0), frozenset().union(*(free.ends for free in found)))
+    return Freedom(min(free.tokens for free in found), frozenset().union(*(free.ends for free in found)))
 
 
 def _limit(services: Services, continuation: PassContinuation, claimed: int, length: int) -> None:
@@ -227,7 +230,8 @@ async def _run(
     services: Services,
     context: LiveContext,
     call: calls.Forward,
-    request: ForwardRequest,
+    inputs: Sequence[WorkingToken],
+    plain: int,
     reads: Sequence[LogitsRequest],
     drafted: DraftedPass | None,
     continuation: PassContinuation | None,
@@ -237,17 +241,17 @@ async def _run(
     Answers the results, without those of drafts, and what was attached.
     """
     with undone_by_errors(services, context, commits=call.commit):
-        counted = count_in(services.store, context, request)
+        counted = count_in(services.store, context, call, inputs)
         if counted and services.runner.model.recurrent:
             recurrence = services.runner.model.network.recurrence
             recurrence.seek(context.id, services.store.sequence_length(context.id))
-        match = PrefixMatch() if counted else await match_prefix(services, context, call, request)
+        match = PrefixMatch() if counted else await match_prefix(services, context, call, inputs[:plain])
         attached, key = match.attached, match.key
-        inputs = request.inputs[counted + attached :]
+        inputs = inputs[counted + attached :]
         if not inputs:
             return [], match
         await reserve_pages(services, context, len(inputs) if call.reserve else 0)
-        shifted, window = [_shift(read, request.own_start - counted - attached) for read in reads], None
+        shifted, window = [_shift(read, len(call.pending) - counted - attached) for read in reads], None
         if drafted is not None and drafted.count:
             window = drafted.window
             inputs = _with_drafts(services, context, call, drafted, inputs, shifted)
@@ -261,7 +265,7 @@ async def _run(
         before = services.runner.model.network.state(context.id) if recurrent else None
         with services.inflight_prefixes.computing(key if call.commit else None, context.id, inputs):
             if recurrent and call.commit:
-                done = await compute_to_checkpoints(services, context, inputs[: request.plain - attached], shifted)
+                done = await compute_to_checkpoints(services, context, inputs[: plain - counted - attached], shifted)
                 inputs, shifted = inputs[done:], [_shift(read, -done) for read in shifted]
             results: list[calls.AnyResult] = []
             if inputs:

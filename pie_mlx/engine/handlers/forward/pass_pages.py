@@ -9,7 +9,6 @@ from msgspec.structs import replace
 from pie_mlx import calls
 from pie_mlx.engine.handlers.forward.checkpointing import attach_pages, is_shared_soon
 from pie_mlx.engine.handlers.forward.disk_pages import pages_on_disk, read_pages
-from pie_mlx.engine.handlers.forward.forward_request import ForwardRequest
 from pie_mlx.engine.kv import PageMiss, PageRecord, PageStore, WorkingToken
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
@@ -39,12 +38,13 @@ class PrefixMatch(NamedTuple):
 
 
 async def match_prefix(
-    services: Services, context: LiveContext, call: calls.Forward, request: ForwardRequest
+    services: Services, context: LiveContext, call: calls.Forward, plain: Sequence[WorkingToken]
 ) -> PrefixMatch:
-    """Attach cached pages, also those that another pass computes now, and those on disk (K5, K6)."""
-    limit = request.plain
+    """Attach cached pages of the `plain` inputs, also those that another pass computes now, and those on disk (K5,
+    K6)."""
+    limit = len(plain)
     if call.slots:
-        limit = min(limit, request.own_start + min([slot.index for slot in call.slots]))
+        limit = min(limit, len(call.pending) + min([slot.index for slot in call.slots]))
     if not limit or not call.reserve:
         return PrefixMatch()
     store, attached, loaded = services.store, 0, 0
@@ -53,13 +53,12 @@ async def match_prefix(
         return other in store.contexts and store.contexts[other].usable
 
     while True:
-        left = request.inputs[attached : request.plain]
-        found = attach_pages(services, context.id, left, limit - attached)
+        found = attach_pages(services, context.id, plain[attached:], limit - attached)
         attached += found.attached
-        wanted = request.inputs[attached:limit]
+        wanted = plain[attached:limit]
         key = store.working.next_key(context.id, wanted) if is_shared_soon(services, wanted) else None
         if not await services.inflight_prefixes.wait(key, wanted, runs):
-            stored = await pages_on_disk(services, context, request.inputs[attached : request.plain], limit - attached)
+            stored = await pages_on_disk(services, context, plain[attached:], limit - attached)
             from_disk = await _load(services, context, stored, key, wanted) if stored else 0
             attached, loaded = attached + from_disk, loaded + from_disk
             if not from_disk and runs(context.id):

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from pie_mlx.calls import AnyResult, Forward, SampledTokens, Sampler, Speculation, joined
 from pie_mlx.engine.handlers.forward.engine_drafts import DraftRequest, DraftSource, guesses
-from pie_mlx.engine.handlers.forward.forward_request import ForwardRequest
 from pie_mlx.engine.kv import PageStore, WorkingToken
 from pie_mlx.engine.kv.masks import canonical_row
 from pie_mlx.engine.model.runner.batch import LogitsRequest, PackedMask
@@ -128,7 +127,7 @@ async def plan_drafts(
     context: LiveContext,
     call: Forward,
     speculation: Speculation,
-    request: ForwardRequest,
+    inputs: Sequence[WorkingToken],
     reads: Sequence[LogitsRequest],
     first: DraftRow,
     fixed: PackedMask | None,
@@ -150,11 +149,11 @@ async def plan_drafts(
     if speculation.drafts is None and first.mask is None and _is_left_out(services, context):
         return None
     model, held = services.model_info, services.store.sequence_length(context.id)
-    room = max(0, min(speculation.limit, MOST_DRAFTS, model.maximum_positions - held - len(request.inputs)))
+    room = max(0, min(speculation.limit, MOST_DRAFTS, model.maximum_positions - held - len(inputs)))
     source = None
     if speculation.drafts is None:
-        inputs, most = [record.token for record in request.inputs], min(room, LONGEST)
-        wanted = DraftRequest(context, inputs, reads[slot], first, fixed, speculation.stop_tokens, most)
+        tokens, most = [one.token for one in inputs], min(room, LONGEST)
+        wanted = DraftRequest(context, tokens, reads[slot], first, fixed, speculation.stop_tokens, most)
         guessed, source = await guesses(services, wanted)
         drafts = completed(guessed, first, fixed, speculation.stop_tokens, most)
     else:

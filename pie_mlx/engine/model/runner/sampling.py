@@ -27,24 +27,43 @@ CANDIDATES = 256
 """Most likely tokens that filtered rows look at first; rows that keep more are sorted whole."""
 
 
-@dataclass(frozen=True, slots=True)
-class Draw:
-    """One token to draw from row `row` of the logits with the random number `uniform` in [0, 1); `counts` are those of
-    the text before it, for a sampler with penalties."""
-
-    row: int
-    sampler: Sampler
-    uniform: float
-    mask: PackedMask | None = None
-    counts: TokenCounts | None = None
-
-
 @dataclass(slots=True)
-class _Group:
-    """Draws of one kind, and their places among all draws."""
+class Draws:
+    """Tokens to draw, by columns: each from one of the `rows` of the logits with a random number, of `uniforms`, in
+    [0, 1). `counts` are those of the text before it, for a sampler with penalties. `places` are those among all draws
+    of a step."""
 
-    draws: list[Draw] = field(default_factory=list[Draw])
+    rows: list[int] = field(default_factory=list[int])
+    samplers: list[Sampler] = field(default_factory=list[Sampler])
+    uniforms: list[float] = field(default_factory=list[float])
+    masks: list[PackedMask | None] = field(default_factory=list[PackedMask | None])
+    counts: list[TokenCounts | None] = field(default_factory=list[TokenCounts | None])
     places: list[int] = field(default_factory=list[int])
+
+    def add(
+        self,
+        row: int,
+        sampler: Sampler,
+        uniform: float,
+        mask: PackedMask | None = None,
+        counts: TokenCounts | None = None,
+        place: int = 0,
+    ) -> None:
+        """One token more."""
+        self.rows.append(row)
+        self.samplers.append(sampler)
+        self.uniforms.append(uniform)
+        self.masks.append(mask)
+        self.counts.append(counts)
+        self.places.append(place)
+
+    def some(self, indices: Sequence[int]) -> "Draws":
+        """Those at `indices`, in this order."""
+        columns = self.rows, self.samplers, self.uniforms, self.masks, self.counts, self.places
+        draws, found = list(zip(*columns, strict=True)), Draws()
+        for index in indices:
+            found.add(*draws[index])
+        return found
 
 
 class Sampling:
@@ -63,7 +82,7 @@ class Sampling:
         self._last: list[int | None] = []
         self._logprobs: list[float] = []
         self._redrawn: set[int] = set()
-        self._largest, self._whole, self._ordered = _Group(), _Group(), _Group()
+        self._largest, self._whole, self._ordered = Draws(), Draws(), Draws()
         asked: list[tuple[int, Probe]] = []
         for own in reads:
             before = len(self._tokens)
@@ -74,7 +93,7 @@ class Sampling:
                     asked.append((row, read.read))
             self._last.append(len(self._tokens) - 1 if len(self._tokens) > before else None)
         # Those that draw, in the order of their tokens in the graph.
-        self._groups = [group for group in (self._largest, self._whole, self._ordered) if group.draws]
+        self._groups = [group for group in (self._largest, self._whole, self._ordered) if group.rows]
         self._graph = self._build()
         self._scored = self._scores()
         self._probing = Probing(logits, asked, hidden) if asked else None
@@ -107,7 +126,7 @@ class Sampling:
         """The results of every context, in order. Evaluates again only for rows that kept too many tokens."""
         for group, tokens in zip(self._groups, self._graph, strict=False):
             self._place(group.places, tokens)
-        if self._ordered.draws:
+        if self._ordered.rows:
             self._draw_again(self._graph[-1])
         for places, scores in self._scored:
             self._place_scores(places, scores)
@@ -132,30 +151,29 @@ class Sampling:
             group = self._largest
         for draw in range(sampler.draws):
             number = 0.0 if group is self._largest else uniform(read.stream, read.counter, draw)
-            group.draws.append(Draw(row, sampler, number, read.mask, read.counts))
-            group.places.append(len(self._tokens))
+            group.add(row, sampler, number, read.mask, read.counts, len(self._tokens))
             self._tokens.append(-1)
             self._logprobs.append(math.nan)
 
     def _build(self) -> list[mx.array]:
         graph: list[mx.array] = []
         logits, last = self._logits, self._last_inputs
-        if self._largest.draws:
-            graph.append(argmax(logits, self._largest.draws, last))
-        if self._whole.draws:
-            graph.append(from_whole_row(logits, self._whole.draws, last))
-        if self._ordered.draws:
-            graph += from_most_likely(logits, self._ordered.draws, CANDIDATES, last)
+        if self._largest.rows:
+            graph.append(argmax(logits, self._largest, last))
+        if self._whole.rows:
+            graph.append(from_whole_row(logits, self._whole, last))
+        if self._ordered.rows:
+            graph += from_most_likely(logits, self._ordered, CANDIDATES, last)
         return graph
 
     def _scores(self) -> list[tuple[Sequence[int], mx.array]]:
         """The places of the draws that are scored, and their log-probabilities, by group."""
         scored: list[tuple[Sequence[int], mx.array]] = []
         for group, tokens in zip(self._groups, self._graph, strict=False):
-            wanted = [index for index, draw in enumerate(group.draws) if draw.sampler.scores]
+            wanted = [index for index, sampler in enumerate(group.samplers) if sampler.scores]
             if wanted:
-                drawn = tokens if len(wanted) == len(group.draws) else tokens[integers(wanted)]
-                rows = [group.draws[index].row for index in wanted]
+                drawn = tokens if len(wanted) == len(group.rows) else tokens[integers(wanted)]
+                rows = [group.rows[index] for index in wanted]
                 scored.append(([group.places[index] for index in wanted], drawn_logprobs(self._logits, rows, drawn)))
         return scored
 
@@ -172,13 +190,12 @@ class Sampling:
     def _draw_again(self, certain: mx.array) -> None:
         again = [index for index, sure in enumerate(host_view(certain).tolist()) if not sure]
         if again:
-            draws = [self._ordered.draws[index] for index in again]
+            draws = self._ordered.some(again)
             tokens, _ = from_most_likely(self._logits, draws, self._logits.shape[-1], self._last_inputs)
-            places = [self._ordered.places[index] for index in again]
-            self._place(places, tokens)
-            if any(draw.sampler.scores for draw in draws):
-                self._place_scores(places, drawn_logprobs(self._logits, [draw.row for draw in draws], tokens))
-            self._redrawn.update(places)
+            self._place(draws.places, tokens)
+            if any(sampler.scores for sampler in draws.samplers):
+                self._place_scores(draws.places, drawn_logprobs(self._logits, draws.rows, tokens))
+            self._redrawn.update(draws.places)
 
     def _without_broken(self, results: list[EntryResult], broken: Sequence[bool]) -> list[EntryResult]:
         return [
@@ -213,52 +230,51 @@ def _column(values: Sequence[float]) -> mx.array:
     return mx.array(list(values), dtype=mx.float32)[:, None]
 
 
-def _rows(logits: mx.array, draws: Sequence[Draw], last: mx.array | None) -> mx.array:
+def _rows(logits: mx.array, draws: Draws, last: mx.array | None) -> mx.array:
     """The drawn rows [draws, vocabulary], penalised and masked."""
-    wanted = [draw.row for draw in draws]
-    if wanted != list(range(logits.shape[0])):
-        rows = integers(wanted)
+    if draws.rows != list(range(logits.shape[0])):
+        rows = integers(draws.rows)
         logits, last = logits[rows], None if last is None else last[rows]
-    if any([draw.counts is not None or draw.sampler.logit_bias for draw in draws]):
-        logits = penalized(logits, [draw.sampler for draw in draws], [draw.counts for draw in draws], last)
-    return apply_masks(logits, [draw.mask for draw in draws])
+    if draws.counts.count(None) < len(draws.counts) or any([sampler.logit_bias for sampler in draws.samplers]):
+        logits = penalized(logits, draws.samplers, draws.counts, last)
+    return apply_masks(logits, draws.masks)
 
 
-def _mass(logits: mx.array, draws: Sequence[Draw], last: mx.array | None) -> mx.array:
+def _mass(logits: mx.array, draws: Draws, last: mx.array | None) -> mx.array:
     """In proportion to the probabilities of each row, [draws, vocabulary]."""
-    temperature = _column([draw.sampler.temperature for draw in draws])
+    temperature = _column([sampler.temperature for sampler in draws.samplers])
     return current_backend().likelihoods(_rows(logits, draws, last), temperature)
 
 
-def _first_above(mass: mx.array, draws: Sequence[Draw]) -> mx.array:
+def _first_above(mass: mx.array, draws: Draws) -> mx.array:
     """Index of the first entry whose running sum exceeds uniform × total, [draws, 1].
 
     A GPU sums in parallel: where the mass is zero its running sum may still rise by a rounding error. A draw that ends
     there, on a forbidden token, takes the largest entry instead.
     """
     running = mx.cumsum(mass, axis=-1)
-    target = _column([draw.uniform for draw in draws]) * running[:, -1:]
+    target = _column(draws.uniforms) * running[:, -1:]
     # A sum that falls at its end can pass the target nowhere.
     first = mx.minimum(mx.sum(running <= target, axis=-1, keepdims=True), mass.shape[-1] - 1)
     return mx.where(mx.take_along_axis(mass, first, axis=-1) > 0, first, mx.argmax(mass, axis=-1, keepdims=True))
 
 
-def argmax(logits: mx.array, draws: Sequence[Draw], last: mx.array | None = None) -> mx.array:
+def argmax(logits: mx.array, draws: Draws, last: mx.array | None = None) -> mx.array:
     """The largest logit of each drawn row, ties to the lowest id; [draws] uint32."""
     return mx.argmax(_rows(logits, draws, last), axis=-1)
 
 
-def from_whole_row(logits: mx.array, draws: Sequence[Draw], last: mx.array | None = None) -> mx.array:
+def from_whole_row(logits: mx.array, draws: Draws, last: mx.array | None = None) -> mx.array:
     """Draws that need no order: the whole row, or what is likely enough against its maximum; [draws] uint32."""
     mass = _mass(logits, draws, last)
-    if any(draw.sampler.min_probability for draw in draws):
-        min_p = _column([draw.sampler.min_probability for draw in draws])
+    if any(sampler.min_probability for sampler in draws.samplers):
+        min_p = _column([sampler.min_probability for sampler in draws.samplers])
         mass = mx.where(mass >= min_p * mx.max(mass, axis=-1, keepdims=True), mass, 0)
     return _first_above(mass, draws)[:, 0].astype(mx.uint32)
 
 
 def from_most_likely(
-    logits: mx.array, draws: Sequence[Draw], candidates: int, last: mx.array | None = None
+    logits: mx.array, draws: Draws, candidates: int, last: mx.array | None = None
 ) -> tuple[mx.array, mx.array]:
     """Draws filtered by rank or mass, seen among the `candidates` most likely tokens.
 
@@ -281,20 +297,20 @@ def from_most_likely(
     chosen = _first_above(mx.where(keep, falling, 0), draws)
     tokens = mx.take_along_axis(ids, mx.take_along_axis(order, chosen, axis=-1), axis=-1)[:, 0]
     least = mx.take_along_axis(falling, mx.sum(keep, axis=-1, keepdims=True) - 1, axis=-1)
-    certain = least[:, 0] > falling[:, -1] if count < vocabulary else mx.ones(len(draws), dtype=mx.bool_)
+    certain = least[:, 0] > falling[:, -1] if count < vocabulary else mx.ones(len(draws.rows), dtype=mx.bool_)
     return tokens.astype(mx.uint32), certain
 
 
-def _kept(falling: mx.array, draws: Sequence[Draw]) -> mx.array:
+def _kept(falling: mx.array, draws: Draws) -> mx.array:
     """Which of the sorted probabilities every filter of the row keeps (L1), [draws, candidates] bool."""
     rank = mx.arange(falling.shape[-1])[None]
     most = np.iinfo(np.int32).max
-    k = integers([min(draw.sampler.k or most, most) for draw in draws])[:, None]
+    k = integers([min(sampler.k or most, most) for sampler in draws.samplers])[:, None]
     before = mx.cumsum(falling, axis=-1) - falling
-    enough = before < _column([draw.sampler.p for draw in draws])
+    enough = before < _column([sampler.p for sampler in draws.samplers])
     # p = 1 keeps everything: rounding must not let the running sum reach 1 early.
-    whole = mx.array([draw.sampler.p >= 1.0 for draw in draws])[:, None]
-    likely = falling >= _column([draw.sampler.min_probability for draw in draws]) * falling[:, :1]
+    whole = mx.array([sampler.p >= 1.0 for sampler in draws.samplers])[:, None]
+    likely = falling >= _column([sampler.min_probability for sampler in draws.samplers]) * falling[:, :1]
     return ((rank < k) & (enough | whole) & likely & (falling > 0)) | (rank == 0)
 
 

@@ -7,7 +7,7 @@ from pie_mlx.engine.policies.planner import paced
 from pie_mlx.engine.policies.simulation.pages import Run, SimulatedPool
 from pie_mlx.engine.policies.simulation.thread import Thread
 from pie_mlx.engine.policies.turnover import GROWTH_TICKS
-from pie_mlx.engine.policies.view import ContextView, Limits, PassView, RequestView, SharedRun, View
+from pie_mlx.engine.policies.view import Chunk, ContextView, Limits, RequestView, SharedRun, View
 
 
 def picture(
@@ -80,10 +80,10 @@ def _is_waiting(thread: Thread) -> bool:
     return thread.has_work and (not thread.chain.resident or thread.lacking_pages > 0)
 
 
-def _pass(thread: Thread) -> PassView:
+def _pass(thread: Thread) -> Chunk:
     if thread.replay_tokens:
-        return PassView(thread.context, thread.replay_tokens)
-    return PassView(thread.context, thread.pass_tokens, thread.atomic)
+        return Chunk(thread.context, thread.replay_tokens)
+    return Chunk(thread.context, thread.pass_tokens, thread.atomic)
 
 
 def _request(thread: Thread, pool: SimulatedPool) -> RequestView:

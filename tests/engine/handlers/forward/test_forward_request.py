@@ -19,7 +19,7 @@ from pie_mlx.calls import (
     Sampler,
     Slot,
 )
-from pie_mlx.engine.handlers.forward.forward_request import check_lengths, check_plans, is_long, read_request
+from pie_mlx.engine.handlers.forward.forward_request import check_lengths, check_plans, is_long, read_inputs
 from pie_mlx.engine.kv.masks import row_runs
 from pie_mlx.engine.model.adapters import NO_ADAPTER
 from pie_mlx.errors import ContextLengthError, InvalidArgumentError, SpeculationError
@@ -88,8 +88,8 @@ def test_a_pass_reads_no_more_than_an_answer_holds(probe: Any) -> None:
     model = ModelInfo("model", 2**19, 16, 4096, Formats([]), hidden_size=2**12)
     slots = [Slot(index % 1000, probe) for index in range(16_000)]
     with pytest.raises(InvalidArgumentError, match="at most 64 at once"):
-        read_request(Forward(1, [5] * 1000, slots=slots), 0, model, NO_ADAPTER)
-    read_request(Forward(1, [5] * 1000, slots=slots[:10]), 0, model, NO_ADAPTER)
+        read_inputs(Forward(1, [5] * 1000, slots=slots), 0, model, NO_ADAPTER)
+    read_inputs(Forward(1, [5] * 1000, slots=slots[:10]), 0, model, NO_ADAPTER)
 
 
 @pytest.mark.parametrize(
@@ -105,14 +105,14 @@ def test_a_pass_reads_no_more_than_an_answer_holds(probe: Any) -> None:
 )
 def test_grammars_move_on_by_the_one_token_of_a_sampler(slots: list[Slot], advance: int) -> None:  # G13
     with pytest.raises(InvalidArgumentError, match="advance_slot"):
-        read_request(Forward(1, [5], slots=slots, advance_slot=advance), 0, MODEL, NO_ADAPTER)
+        read_inputs(Forward(1, [5], slots=slots, advance_slot=advance), 0, MODEL, NO_ADAPTER)
 
 
 def test_long_rows_are_as_short_ones() -> None:  # F7, F13
     rows = [[0, *[1] * index, 1] for index in range(1, 300)]
     call = Forward(1, [5] * len(rows), attention_masks=rows)
-    found = read_request(call, 300, MODEL, NO_ADAPTER)
-    for index, (row, token) in enumerate(zip(rows, found.inputs, strict=True)):
+    found = read_inputs(call, 300, MODEL, NO_ADAPTER)
+    for index, (row, token) in enumerate(zip(rows, found, strict=True)):
         assert sum(row_runs(token.mask, 300 + index)) == 301 + index
         visible = [slot for slot in range(index + 2) if slot % 2 == 0]
         runs, seen, start = row_runs(token.mask, 300 + index), list[int](), 0

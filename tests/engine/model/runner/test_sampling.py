@@ -1,5 +1,6 @@
 """Samplers against plain numpy, and their rules."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import mlx.core as mx
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from pie_mlx.calls import HIGHEST_TEMPERATURE, Sampler
 from pie_mlx.engine.model.runner import sampling
-from pie_mlx.engine.model.runner.sampling import Draw
+from pie_mlx.engine.model.runner.sampling import Draws
 from pie_mlx.errors import InvalidArgumentError
 
 VOCABULARY = 400
@@ -42,9 +43,17 @@ def reference(row: np.ndarray, sampler: Sampler, uniform: float) -> int:
     return int(ids[np.searchsorted(np.cumsum(mass), uniform * mass.sum(), side="right")])
 
 
-def draw(logits: np.ndarray, draws: list[Draw], candidates: int = 256) -> list[int]:
-    array = mx.array(logits)
-    sampler = draws[0].sampler
+def draws_of(rows: Iterable[tuple[Any, ...]]) -> Draws:
+    """Each a row, a sampler, a random number, and maybe a mask."""
+    draws = Draws()
+    for row in rows:
+        draws.add(*row)
+    return draws
+
+
+def draw(logits: np.ndarray, rows: Iterable[tuple[Any, ...]], candidates: int = 256) -> list[int]:
+    array, draws = mx.array(logits), draws_of(rows)
+    sampler = draws.samplers[0]
     if sampler.is_argmax:
         return sampling.argmax(array, draws).tolist()
     if not sampling.needs_order(sampler):
@@ -66,25 +75,25 @@ samplers = st.one_of(
 @given(st.integers(0, 2**31), samplers, st.floats(0, 0.999))
 def test_a_draw_is_the_one_the_rules_give(seed: int, sampler: Sampler, uniform: float) -> None:  # L1
     row = np.random.default_rng(seed).normal(size=VOCABULARY).astype(np.float32) * 3
-    token = draw(row[None], [Draw(0, sampler, uniform)], candidates=16)[0]
+    token = draw(row[None], [(0, sampler, uniform)], candidates=16)[0]
     nearby = {reference(row, sampler, min(max(uniform + shift, 0), 0.9999)) for shift in (-1e-5, 0, 1e-5)}
     assert token in nearby
 
 
 def test_argmax_ties_go_to_the_lowest_id() -> None:  # L1
-    assert draw(np.array([[1.0, 5.0, 5.0]], np.float32), [Draw(0, Sampler.argmax(), 0.0)]) == [1]
+    assert draw(np.array([[1.0, 5.0, 5.0]], np.float32), [(0, Sampler.argmax(), 0.0)]) == [1]
 
 
 def test_equal_probabilities_rank_by_id() -> None:  # L1
     row = np.zeros((1, VOCABULARY), np.float32)
-    drawn = {draw(row, [Draw(0, Sampler.top_k(1.0, 3), u)])[0] for u in (0.0, 0.4, 0.7, 0.999)}
+    drawn = {draw(row, [(0, Sampler.top_k(1.0, 3), u)])[0] for u in (0.0, 0.4, 0.7, 0.999)}
     assert drawn == {0, 1, 2}
 
 
 @pytest.mark.parametrize("k", [2**31, 2**64 - 1])
 def test_a_k_beyond_the_vocabulary_is_the_vocabulary(k: int) -> None:  # L1
     row = np.random.default_rng(4).normal(size=(1, VOCABULARY)).astype(np.float32)
-    beyond, all_of_it = ([Draw(0, Sampler.top_k(1.0, n), u / 20) for u in range(20)] for n in (k, VOCABULARY))
+    beyond, all_of_it = ([(0, Sampler.top_k(1.0, n), u / 20) for u in range(20)] for n in (k, VOCABULARY))
     assert draw(row, beyond) == draw(row, all_of_it)
 
 
@@ -119,7 +128,7 @@ def test_arguments_outside_their_range_are_refused(arguments: dict[str, float]) 
 )
 def test_every_sampler_obeys_a_mask(sampler: Sampler) -> None:  # T36
     row = np.random.default_rng(0).normal(size=(1, VOCABULARY)).astype(np.float32)
-    tokens = {draw(row, [Draw(0, sampler, u / 50, pack([5, 9]))])[0] for u in range(50)}
+    tokens = {draw(row, [(0, sampler, u / 50, pack([5, 9]))])[0] for u in range(50)}
     assert tokens <= {5, 9}
     if sampler.temperature == 100.0:
         assert tokens == {5, 9}
@@ -132,7 +141,7 @@ def test_no_temperature_and_no_filter_lifts_a_mask(kind: Any, p: float, temperat
     sampler = kind(temperature, p) if kind in (Sampler.top_p, Sampler.min_p) else kind(temperature)
     row = np.random.default_rng(0).normal(size=(1, VOCABULARY)).astype(np.float32) * 30
     for uniform in (0.0, 0.5, 1 - 2**-23):
-        assert draw(row, [Draw(0, sampler, uniform, pack([5, 9]))])[0] in {5, 9}
+        assert draw(row, [(0, sampler, uniform, pack([5, 9]))])[0] in {5, 9}
 
 
 @pytest.mark.parametrize("error", [1e-3, -1e-3])
@@ -151,27 +160,27 @@ def test_a_running_sum_that_wavers_draws_no_forbidden_token(
     allowed = [5, 9, 100, 333, 390]
     row = np.random.default_rng(0).normal(size=(1, VOCABULARY)).astype(np.float32)
     uniforms = [0.0, 1 - 2**-23, *np.random.default_rng(1).random(300).tolist()]
-    tokens = {draw(row, [Draw(0, sampler, uniform, pack(allowed))])[0] for uniform in uniforms}
+    tokens = {draw(row, [(0, sampler, uniform, pack(allowed))])[0] for uniform in uniforms}
     assert tokens <= set(allowed)
     assert len(tokens) > 1
 
 
 def test_a_mask_leaves_other_rows_alone() -> None:  # F9
     logits = np.random.default_rng(1).normal(size=(2, VOCABULARY)).astype(np.float32)
-    free = draw(logits, [Draw(0, Sampler.argmax(), 0), Draw(1, Sampler.argmax(), 0)])
-    masked = draw(logits, [Draw(0, Sampler.argmax(), 0), Draw(1, Sampler.argmax(), 0, pack([7]))])
+    free = draw(logits, [(0, Sampler.argmax(), 0), (1, Sampler.argmax(), 0)])
+    masked = draw(logits, [(0, Sampler.argmax(), 0), (1, Sampler.argmax(), 0, pack([7]))])
     assert masked == [free[0], 7]
 
 
 @given(st.integers(0, 2**31), samplers, st.lists(st.floats(0, 0.999), min_size=2, max_size=6))
 def test_a_row_does_not_depend_on_its_company(seed: int, sampler: Sampler, numbers: list[float]) -> None:  # Q10
     logits = np.random.default_rng(seed).normal(size=(len(numbers), VOCABULARY)).astype(np.float32) * 3
-    together = draw(logits, [Draw(row, sampler, u) for row, u in enumerate(numbers)], candidates=32)
-    alone = [draw(logits[row : row + 1], [Draw(0, sampler, u)], candidates=32)[0] for row, u in enumerate(numbers)]
+    together = draw(logits, [(row, sampler, u) for row, u in enumerate(numbers)], candidates=32)
+    alone = [draw(logits[row : row + 1], [(0, sampler, u)], candidates=32)[0] for row, u in enumerate(numbers)]
     assert together == alone
 
 
 def test_a_row_that_keeps_more_than_the_candidates_is_not_certain() -> None:
     logits = mx.zeros((1, VOCABULARY))
-    _, certain = sampling.from_most_likely(logits, [Draw(0, Sampler.top_p(1.0, 0.9), 0.5)], 16)
+    _, certain = sampling.from_most_likely(logits, draws_of([(0, Sampler.top_p(1.0, 0.9), 0.5)]), 16)
     assert certain.tolist() == [False]
