@@ -7,10 +7,12 @@ without a server starts, it is kept on disk, as tokens.
     pie run examples/snapshots -- --say "What is my name?"
 """
 
+from typing import Any
+
 from inferlet import Context, Model, Sampler, errors, runtime, session
 
 
-def kept_conversation(model, name):
+def kept_conversation(model: Model, name: str) -> Context | None:
     """None where there is none, or one of another model."""
     try:
         return Context.open(model, name)
@@ -18,7 +20,7 @@ def kept_conversation(model, name):
         session.send(f"[{error}; beginning anew]\n")
 
 
-async def main(input):
+async def main(input: dict[str, Any]) -> str:
     model = Model.load(runtime.models()[0])
     kept = None if input["forget"] else kept_conversation(model, input["name"])
     with kept or Context(model) as context:
