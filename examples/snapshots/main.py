@@ -1,7 +1,8 @@
 """A conversation that outlives the program: it is saved under a name, with its pages, and the next run goes on with it.
 
-An engine that stays (`pie serve`) has its pages still and computes nothing again; for another one, as each `pie run`
-without a server starts, it is kept on disk, as tokens.
+An engine that stays (`pie serve`) has its pages still and computes nothing again. Another one, as each `pie run`
+without a server starts, finds its tokens on disk, and its pages too if KV is kept there (`pie config set
+model.0.engine.kv_disk on`).
 
     pie run examples/snapshots -- --say "My name is Anna."
     pie run examples/snapshots -- --say "What is my name?"
