@@ -24,6 +24,8 @@ _HOMES = {
     "Engine": "pie_mlx.runtime.engine",
     "Process": "pie_mlx.runtime.engine",
     "PieError": "pie_mlx.errors",
+    "load_ipython_extension": "pie_mlx.notebook",
+    "unload_ipython_extension": "pie_mlx.notebook",
     "run": "pie_mlx.runtime.engine",
 }
 

@@ -3,7 +3,7 @@
 import ast
 import inspect
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from types import ModuleType
 from typing import Any, TypeGuard
 
@@ -167,18 +167,25 @@ def _names(module: ModuleType) -> list[str]:
 
 def _object(name: str, value: Any, heading: str) -> Iterator[str]:
     if inspect.isclass(value):
-        yield from _class(name, value, heading)
+        shown = [part for part in vars(value) if f"{name}.{part}" not in _INTERNAL]
+        yield from class_lines(name, value, heading, shown, made_by=_MADE_BY.get(name, ""))
     elif inspect.isfunction(value):
-        yield f"\n{heading} {name}\n\n```\n{_signature(_tree(value))}\n```\n\n{_text(value)}"
+        yield from function_lines(name, value, heading)
 
 
-def _class(name: str, kind: type, heading: str) -> Iterator[str]:
+def function_lines(name: str, function: Any, heading: str) -> Iterator[str]:
+    """A function under a heading: how it is written, and its docstring."""
+    yield f"\n{heading} {name}\n\n```\n{_signature(_tree(function))}\n```\n\n{_text(function)}"
+
+
+def class_lines(name: str, kind: type, heading: str, shown: Container[str], *, made_by: str = "") -> Iterator[str]:
+    """A class under a heading: its docstring, its fields, what makes its objects, and the `shown` methods."""
     tree = _tree(kind)
     yield f"\n{heading} {name}\n\n{_own_text(kind)}"
     functions = [part for part in tree.body if _is_function(part)]
     fields = [ast.unparse(part) for part in tree.body if _is_field(part)]
-    if name in _MADE_BY:
-        yield f"\nFrom {_MADE_BY[name]}."
+    if made_by:
+        yield f"\nFrom {made_by}."
     else:
         fields += [_signature(part) for part in functions if part.name == "__init__"]
     if fields:
@@ -186,7 +193,7 @@ def _class(name: str, kind: type, heading: str) -> Iterator[str]:
         yield from fields
         yield "```"
     for part in functions:
-        if not part.name.startswith("_") and f"{name}.{part.name}" not in _INTERNAL:
+        if not part.name.startswith("_") and part.name in shown:
             text = ast.get_docstring(part)
             yield f"\n- `{_signature(part, name)}`" + (f"\n\n{textwrap.indent(text, '  ')}" if text else "")
 

@@ -6,10 +6,12 @@ suffices. The pages between are not read, and the cost of a token stays the same
     pie run examples/attention-sink -- --window 40
 """
 
-from inferlet import Context, Model, Sampler, brle, chat, runtime, session
+from typing import Any
+
+from inferlet import Context, Model, Output, SampleHandle, Sampler, brle, chat, runtime, session
 
 
-async def main(input):
+async def main(input: dict[str, Any]) -> int:
     model = Model.load(runtime.models()[0])
     with Context(model) as context:
         for question in input["questions"]:
@@ -19,9 +21,10 @@ async def main(input):
         return context.seq_len
 
 
-async def reply(context, question, input):
+async def reply(context: Context, question: str, input: dict[str, Any]) -> str:
     """Ask and answer; the end of the turn is computed with the next question."""
-    model, answer = context.model, []
+    model = context.model
+    answer: list[int] = []
     tokens = [*chat.user(model, question), *chat.cue(model)]
     while len(answer) < input["max_tokens"]:
         output, drawn = await advance(context, tokens, input["sink"], input["window"])
@@ -33,7 +36,7 @@ async def reply(context, question, input):
     return model.tokenizer().decode(answer)
 
 
-async def advance(context, tokens, sink, window):
+async def advance(context: Context, tokens: list[int], sink: int, window: int) -> tuple[Output, SampleHandle]:
     """One pass in which every token sees the sink and the window that ends with it."""
     ends = range(context.seq_len + 1, context.seq_len + len(tokens) + 1)
     masks = [brle.spans((0, min(sink, end)), (max(end - window, 0), end)) for end in ends]

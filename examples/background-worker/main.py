@@ -7,13 +7,14 @@ lost by it: its contexts come back as they were when the price has fallen.
 """
 
 import asyncio
+from typing import Any
 
 from inferlet import Context, Model, Sampler, errors, runtime, scheduling, session
 
 PAUSE_SECONDS = 0.5
 
 
-async def main(input):
+async def main(input: dict[str, Any]) -> int:
     model, done = Model.load(runtime.models()[0]), 0
     for job in input["jobs"]:
         try:
@@ -27,9 +28,9 @@ async def main(input):
     return done
 
 
-async def work(model, job, input):
+async def work(model: Model, job: str, input: dict[str, Any]) -> str:
     """One job, at a low bid for each of its tokens."""
-    tokens = []
+    tokens: list[int] = []
     with Context(model) as context:
         async for step in context.user(job).generate(Sampler.argmax(), max_tokens=input["max_tokens"]):
             await until_cheap(context, input["dear"])
@@ -38,7 +39,7 @@ async def work(model, job, input):
     return model.tokenizer().decode(tokens)
 
 
-async def until_cheap(context, dear):
+async def until_cheap(context: Context, dear: float) -> None:
     """Stay off the pool while a page costs more than that."""
     while scheduling.rent(context) > dear:
         context.suspend()

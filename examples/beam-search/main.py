@@ -8,6 +8,7 @@ Beams share the pages of what they have in common, and all of them step together
 import asyncio
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from inferlet import Context, Distribution, Model, chat, runtime, session
 
@@ -22,9 +23,10 @@ class Beam:
     score: float = 0.0
 
 
-async def main(input):
+async def main(input: dict[str, Any]) -> str:
     model = Model.load(runtime.models()[0])
-    stops, ended = set(chat.stop_tokens(model)), []
+    stops = set(chat.stop_tokens(model))
+    ended: list[Beam] = []
     beams = [await opening(model, input["question"])]
     for _ in range(input["max_tokens"]):
         grown = await asyncio.gather(*(extensions(beam, input["width"]) for beam in beams))
@@ -40,29 +42,29 @@ async def main(input):
     return model.tokenizer().decode(token for token in best[0].tokens if token not in stops)
 
 
-async def opening(model, question):
+async def opening(model: Model, question: str) -> Beam:
     context = Context(model).user(question)
     *head, last = chat.cue(model)
     await context.append(head).flush()
     return Beam(context, last)
 
 
-async def extensions(beam, width):
+async def extensions(beam: Beam, width: int) -> list[Beam]:
     """The likeliest continuations of a beam, still on its own context."""
     forward = beam.context.forward().input([beam.last])
     probe = forward.probe(0, Distribution(1.0, width))
     output = await forward.execute()
     return [
         Beam(beam.context, token, (*beam.tokens, token), beam.score + math.log(share))
-        for token, share in zip(*output.distribution(probe), strict=True)
+        for token, share in zip(*(output.distribution(probe) or ([], [])), strict=True)
         if share > 0
     ]
 
 
-def part(parents, kept):
+def part(parents: list[Beam], kept: list[Beam]) -> list[Beam]:
     """Give each kept beam a context of its own: one goes on with its parent's, the others with forks of it."""
     free = {parent.context for parent in parents}
-    beams = []
+    beams: list[Beam] = []
     for beam in kept:
         context = beam.context if beam.context in free else beam.context.fork()
         free.discard(context)

@@ -6,11 +6,12 @@ How likely an answer is, its sampler tells: it scores each token as it draws it.
 """
 
 import asyncio
+from typing import Any
 
 from inferlet import Context, Model, Sampler, runtime, session
 
 
-async def main(input):
+async def main(input: dict[str, Any]) -> str:
     model = Model.load(runtime.models()[0])
     sampler = Sampler.multinomial(input["temperature"]).scored()
     with Context(model) as prompt:
@@ -22,7 +23,7 @@ async def main(input):
     return candidates[0][1]
 
 
-async def candidate(prompt, sampler, max_tokens):
+async def candidate(prompt: Context, sampler: Sampler, max_tokens: int) -> tuple[float, str]:
     """One answer: its mean log-probability and its text."""
     with prompt.fork() as context:
         generator = context.generate(sampler, max_tokens=max_tokens)

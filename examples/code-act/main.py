@@ -8,7 +8,8 @@ and the process it all runs in is kept from files and network.
 
 import ast
 import json
-import operator
+from collections.abc import Callable
+from typing import Any
 
 from inferlet import Context, Ebnf, Model, Sampler, runtime, session
 
@@ -26,10 +27,15 @@ PYTHON = {
         "parameters": {"type": "object", "properties": {"code": {"type": "string"}}, "required": ["code"]},
     },
 }
-OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv}
+OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: int.__add__,
+    ast.Sub: int.__sub__,
+    ast.Mult: int.__mul__,
+    ast.FloorDiv: int.__floordiv__,
+}
 
 
-async def main(input):
+async def main(input: dict[str, Any]) -> str:
     model, question = Model.load(runtime.models()[0]), input["question"]
     code = await write(model, question, input["max_tokens"])
     result = run(code)
@@ -40,14 +46,14 @@ async def main(input):
         return await context.generate(Sampler.argmax(), max_tokens=48).collect_text()
 
 
-async def write(model, question, max_tokens):
+async def write(model: Model, question: str, max_tokens: int) -> str:
     """Python, because the grammar allows nothing else."""
     with Context(model) as context:
         generator = context.user(question).generate(Sampler.argmax(), max_tokens=max_tokens)
         return await generator.constrain(Ebnf(EXPRESSION)).collect_text()
 
 
-def run(code):
+def run(code: str) -> int | str:
     """The value of an expression, or what is wrong with it: the model can read both."""
     try:
         return value(ast.parse(code, mode="eval").body)
@@ -55,10 +61,11 @@ def run(code):
         return f"{type(error).__name__}: {error}"
 
 
-def value(node):
+def value(node: ast.expr) -> int:
     match node:
         case ast.Constant(value=int(number)):
             return number
         case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
             return OPERATORS[type(op)](value(left), value(right))
-    raise SyntaxError(f"no arithmetic: {ast.unparse(node)}")
+        case _:
+            raise SyntaxError(f"no arithmetic: {ast.unparse(node)}")

@@ -10,11 +10,13 @@ Evidence, 2024, what differs is not the model but what it has read.)
 import asyncio
 import math
 from array import array
+from collections.abc import Sequence
+from typing import Any
 
 from inferlet import Context, Logits, Model, chat, runtime, session
 
 
-async def main(input):
+async def main(input: dict[str, Any]) -> str:
     model = Model.load(runtime.models()[0])
     answers = {weight: await answer(model, input, weight) for weight in (0.0, input["weight"])}
     for weight, text in answers.items():
@@ -22,9 +24,10 @@ async def main(input):
     return answers[input["weight"]]
 
 
-async def answer(model, input, weight):
+async def answer(model: Model, input: dict[str, Any], weight: float) -> str:
     """Written with and without the text at the same time, by what they differ in."""
-    tokens, stops = [], chat.stop_tokens(model)
+    stops = chat.stop_tokens(model)
+    tokens: list[int] = []
     with Context(model) as told, Context(model) as plain:
         told.system(input["text"]).user(input["question"])
         plain.user(input["question"])
@@ -38,14 +41,14 @@ async def answer(model, input, weight):
     return model.tokenizer().decode(tokens)
 
 
-async def logits(context, tokens):
+async def logits(context: Context, tokens: list[int]) -> Sequence[float]:
     """Of what follows these tokens, as numbers."""
     forward = context.forward().input(tokens)
     probe = forward.probe(len(tokens) - 1, Logits())
-    return array("f", (await forward.execute()).logits(probe))
+    return array("f", (await forward.execute()).logits(probe) or b"")
 
 
-def choose(told, plain, weight, plausible):
+def choose(told: Sequence[float], plain: Sequence[float], weight: float, plausible: float) -> int:
     """The token that gains most, among those at least `plausible` times as likely as the likeliest."""
     least = max(told) + math.log(plausible)
     scores = {token: value + weight * (value - plain[token]) for token, value in enumerate(told) if value >= least}

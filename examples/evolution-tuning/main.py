@@ -8,6 +8,7 @@ scored best. What it has learned is measured on questions it was not tuned on.
 """
 
 import asyncio
+from typing import Any
 
 from inferlet import Adapter, Context, Logprob, Model, runtime, session, zo
 
@@ -22,7 +23,7 @@ QUESTIONS = [
 HELD_OUT = ["Where do you live?", "Tell me a story.", "What is rain?", "Do you like music?", "Can you help me?", "Bye."]
 
 
-async def main(input):
+async def main(input: dict[str, Any]) -> dict[str, float]:
     model = Model.load(runtime.models()[0])
     opening = model.tokenizer().encode(input["opening"])
     adapter = Adapter.create(model, "evolution-tuning")
@@ -32,7 +33,7 @@ async def main(input):
         adapter.destroy()
 
 
-async def tune(adapter, opening, generations, population):
+async def tune(adapter: Adapter, opening: list[int], generations: int, population: int) -> dict[str, float]:
     questions, held_out = prompts(adapter.model, QUESTIONS), prompts(adapter.model, HELD_OUT)
     zo.initialize(adapter, rank=4, population_size=population, initial_sigma=0.1, targets=("v_proj", "o_proj"))
     before = await score(adapter, 0, held_out, opening)
@@ -46,21 +47,21 @@ async def tune(adapter, opening, generations, population):
     return {"before": before, "after": after}
 
 
-def prompts(model, questions):
+def prompts(model: Model, questions: list[str]) -> list[list[int]]:
     """The tokens of each question as a conversation, up to where the answer begins."""
-    found = []
+    found: list[list[int]] = []
     for question in questions:
         with Context(model) as context:
             found.append(context.user(question).cue().buffer())
     return found
 
 
-async def score(adapter, seed, prompts, opening):
+async def score(adapter: Adapter, seed: int, prompts: list[list[int]], opening: list[int]) -> float:
     """Mean log-probability that the answer begins with the opening."""
     return sum(await asyncio.gather(*(log_probability(adapter, seed, one, opening) for one in prompts))) / len(prompts)
 
 
-async def log_probability(adapter, seed, prompt, opening):
+async def log_probability(adapter: Adapter, seed: int, prompt: list[int], opening: list[int]) -> float:
     with Context(adapter.model) as context:
         forward = context.forward().input(prompt + opening).adapter(adapter).zo_seed(seed)
         probes = [forward.probe(place, Logprob(token)) for place, token in enumerate(opening, len(prompt) - 1)]

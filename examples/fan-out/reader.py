@@ -1,6 +1,7 @@
 """Reads one text and returns who it is about."""
 
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from inferlet import Context, Model, Sampler, runtime
 
@@ -12,7 +13,7 @@ class Person:
     city: str
 
 
-async def main(input):
+async def main(input: dict[str, Any]) -> dict[str, Any]:
     model = Model.load(runtime.models()[0])
     with Context(model) as context:
         context.user(f"Extract name, age and city as JSON: {input['text']}")

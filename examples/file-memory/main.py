@@ -6,19 +6,20 @@ Programs have no files unless the configuration allows it, hence the variable.
 """
 
 from pathlib import Path
+from typing import Any
 
 from inferlet import Context, Model, Sampler, runtime, session
 
 NOTES = Path("/scratch/notes.txt")
 
 
-async def main(input):
+async def main(input: dict[str, Any]) -> str | None:
     notes = remember(input["remember"])
     session.send(f"[notes: {len(notes)}]\n")
     return await answer(notes, input) if input["ask"] else None
 
 
-def remember(note):
+def remember(note: str) -> list[str]:
     """All notes, with this one, if there is one and it is new."""
     notes = NOTES.read_text().splitlines() if NOTES.exists() else []
     if note and note not in notes:
@@ -27,7 +28,7 @@ def remember(note):
     return notes
 
 
-async def answer(notes, input):
+async def answer(notes: list[str], input: dict[str, Any]) -> str:
     """What the notes say."""
     with Context(Model.load(runtime.models()[0])) as context:
         context.system(f"Use these notes: {' '.join(notes)}").user(input["ask"])

@@ -5,12 +5,14 @@ One fork streams an answer, the other calls a tool and reads what it gave. The t
     pie run examples/fork-and-tool -- --city Lima
 """
 
+from typing import Any
+
 import weather
 
 from inferlet import Context, Model, Sampler, chat, runtime, session, tools
 
 
-async def main(input):
+async def main(input: dict[str, Any]) -> None:
     model = Model.load(runtime.models()[0])
     with Context(model) as common:
         common.system("You are a helpful assistant.").equip_tools([weather.SCHEMA])
@@ -33,23 +35,22 @@ async def main(input):
             session.send("\n" + page_table(common, first, second))
 
 
-async def answer(context, max_tokens):
+async def answer(context: Context, max_tokens: int) -> list[tuple[str, str]]:
     """Stream the model's turn to the client; the tool calls in it are given back."""
     text, calls = chat.Decoder(context.model), tools.Decoder(context.model)
-    called = []
+    called: list[tuple[str, str]] = []
     async for step in context.generate(Sampler.argmax(), max_tokens=max_tokens):
         output = await step.execute()
-        match text.feed(output.tokens):
-            case chat.Event.Delta(text=delta):
-                session.send(delta)
-        match calls.feed(output.tokens):
-            case tools.Event.Call(name=name, args=arguments):
-                called.append((name, arguments))
+        heard, call = text.feed(output.tokens), calls.feed(output.tokens)
+        if isinstance(heard, chat.Event.Delta):
+            session.send(heard.text)
+        if isinstance(call, tools.Event.Call):
+            called.append((call.name, call.args))
     session.send("\n")
     return called
 
 
-def page_table(common, *forks):
+def page_table(common: Context, *forks: Context) -> str:
     """Pages of each context, and what the pool really holds: shared pages are there once."""
     shared = common.inner().committed_page_count()
     counts = [pages(context) for context in (common, *forks)]
@@ -61,6 +62,6 @@ def page_table(common, *forks):
     return "\n".join(lines) + "\n"
 
 
-def pages(context):
+def pages(context: Context) -> int:
     raw = context.inner()
     return raw.committed_page_count() + raw.working_page_count()

@@ -1,6 +1,7 @@
 """The tool: its description as the model reads it, and what it does."""
 
 import json
+from typing import Any
 
 SCHEMA = {
     "type": "function",
@@ -14,7 +15,7 @@ SCHEMA = {
 SKIES = ("sunny", "cloudy", "rainy", "windy")
 
 
-def call(name, arguments):
+def call(name: str, arguments: str) -> dict[str, Any]:
     """What the tool answers: made up, but always the same for the same city."""
     if name != "get_weather":
         return {"error": "unknown name"}

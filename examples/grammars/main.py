@@ -6,15 +6,17 @@ The engine masks what would not fit. Constraints combine: with two of them, a to
 """
 
 import asyncio
+from collections.abc import Sequence
+from typing import Any
 
-from inferlet import Context, Ebnf, Model, Regex, Sampler, runtime, session
+from inferlet import Context, Ebnf, Model, Regex, Sampler, Schema, runtime, session
 
 EQUATION = r"""
 start: sum " = " NUMBER
 sum: NUMBER (" + " NUMBER)+
 NUMBER: /[1-9][0-9]{0,3}/
 """
-CONSTRAINTS = {
+CONSTRAINTS: dict[str, Sequence[Schema]] = {
     "free": [],
     "choice": [Regex("yes|no|perhaps")],
     "regex": [Regex(r"[A-Z][a-z]{2,8} [0-9]{1,3}\.")],
@@ -23,7 +25,7 @@ CONSTRAINTS = {
 }
 
 
-async def main(input):
+async def main(input: dict[str, Any]) -> dict[str, str]:
     model = Model.load(runtime.models()[0])
     answers = await asyncio.gather(*(answer(model, input, constraints) for constraints in CONSTRAINTS.values()))
     for name, (text, reason) in zip(CONSTRAINTS, answers, strict=True):
@@ -31,7 +33,7 @@ async def main(input):
     return dict(zip(CONSTRAINTS, (text for text, _ in answers), strict=True))
 
 
-async def answer(model, input, constraints):
+async def answer(model: Model, input: dict[str, Any], constraints: Sequence[Schema]) -> tuple[str, str | None]:
     """What is written under these constraints, and what ended it."""
     with Context(model) as context:
         context.user(input["question"])

@@ -9,6 +9,7 @@ import asyncio
 import re
 from collections import Counter
 from dataclasses import dataclass
+from typing import Any
 
 from inferlet import Context, Model, Sampler, runtime, session
 
@@ -20,11 +21,11 @@ class Thought:
     value: int
     sources: tuple["Thought", ...] = ()
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"({' + '.join(map(str, self.sources))} = {self.value})" if self.sources else str(self.value)
 
 
-async def main(input):
+async def main(input: dict[str, Any]) -> int:
     model = Model.load(runtime.models()[0])
     thoughts = [Thought(int(number)) for number in input["numbers"]]
     while len(thoughts) > 1:
@@ -36,7 +37,7 @@ async def main(input):
     return thoughts[0].value
 
 
-async def merge(model, pair, votes, temperature):
+async def merge(model: Model, pair: tuple[Thought, Thought], votes: int, temperature: float) -> Thought:
     """The thought that follows from two others: the sum most attempts agree on."""
     left, right = pair
     with Context(model) as question:
@@ -46,7 +47,7 @@ async def merge(model, pair, votes, temperature):
     return Thought(value, pair)
 
 
-async def attempt(question, temperature):
+async def attempt(question: Context, temperature: float) -> int:
     """The number at the end of one answer; 0 when there is none."""
     with question.fork() as context:
         text = await context.generate(Sampler.multinomial(temperature), max_tokens=24).collect_text()

@@ -6,6 +6,8 @@ Three levels in one context, kept apart by masks: what an answer reads grows wit
     pie run examples/hierarchical-attention -- --question "What did Peter buy?"
 """
 
+from typing import Any
+
 from inferlet import Context, Model, Sampler, brle, chat, runtime, session
 
 SECTIONS = (
@@ -15,10 +17,11 @@ SECTIONS = (
 )
 
 
-async def main(input):
+async def main(input: dict[str, Any]) -> str:
     model = Model.load(runtime.models()[0])
     with Context(model) as context:
-        places, gists = [], []
+        places: list[range] = []
+        gists: list[range] = []
         for section in SECTIONS:
             start = context.seq_len
             gist, place = await reply(context, f"Summarize: {section}", [], input["max_tokens"])
@@ -32,15 +35,16 @@ async def main(input):
     return answer
 
 
-def most_alike(question):
+def most_alike(question: str) -> int:
     """The number of the section that shares most words with the question."""
     words = set(question.lower().strip("?").split())
     return max(range(len(SECTIONS)), key=lambda number: len(words & set(SECTIONS[number].lower().split())))
 
 
-async def reply(context, text, sights, max_tokens):
+async def reply(context: Context, text: str, sights: list[range], max_tokens: int) -> tuple[str, range]:
     """Ask and answer, seeing what lies at `sights` and itself. The answer, and the slots where it lies."""
-    model, begin, answer = context.model, context.seq_len, []
+    model, begin = context.model, context.seq_len
+    answer: list[int] = []
     tokens = [*chat.user(model, text), *chat.cue(model)]
     answer_begin = begin + len(tokens)
     while len(answer) < max_tokens:

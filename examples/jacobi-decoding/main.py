@@ -8,13 +8,15 @@ Transformer Inference for Translation via Parallel Decoding, 2023.)
 """
 
 from itertools import takewhile
+from typing import Any
 
 from inferlet import Context, Model, Sampler, chat, runtime, session
 
 
-async def main(input):
+async def main(input: dict[str, Any]) -> str:
     model = Model.load(runtime.models()[0])
-    stops, tokens, passes = set(chat.stop_tokens(model)), [], 0
+    stops, passes = set(chat.stop_tokens(model)), 0
+    tokens: list[int] = []
     with Context(model) as context:
         *head, last = chat.cue(model)
         await context.user(input["question"]).append(head).flush()
@@ -28,7 +30,7 @@ async def main(input):
     return model.tokenizer().decode(answer)
 
 
-async def correct(context, last, guess):
+async def correct(context: Context, last: int, guess: list[int]) -> tuple[list[int], list[int]]:
     """One pass over the last token and a guess. The tokens that are certain now, and a better guess for the others."""
     forward = context.forward().input([last, *guess]).defer_commit()
     drawn = forward.sample(range(len(guess) + 1), Sampler.argmax())
@@ -39,7 +41,7 @@ async def correct(context, last, guess):
     return better[: right + 1], better[right + 1 :]
 
 
-def commit_full_pages(context):
+def commit_full_pages(context: Context) -> None:
     """What is certain becomes shareable."""
     pages = context.inner()
     pages.commit_working_pages(pages.working_page_token_count() // context.page_size)

@@ -8,7 +8,7 @@ true is another question, as the last text shows.
 
 import asyncio
 from dataclasses import asdict, dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import Meta
 
@@ -22,7 +22,7 @@ class Person:
     city: Annotated[str, Meta(max_length=24)]
 
 
-async def main(input):
+async def main(input: dict[str, Any]) -> list[dict[str, Any]]:
     model = Model.load(runtime.models()[0])
     people = await asyncio.gather(*(read(model, text) for text in input["texts"]))
     for text, person in zip(input["texts"], people, strict=True):
@@ -30,7 +30,7 @@ async def main(input):
     return [asdict(person) for person in people]
 
 
-async def read(model, text):
+async def read(model: Model, text: str) -> Person:
     """The person a text is about."""
     with Context(model) as context:
         context.user(f"Extract name, age and city as JSON: {text}")

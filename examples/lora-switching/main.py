@@ -9,13 +9,14 @@ trained with mlx-lm (`tools/example_adapters.py` of the repository); folders of 
 import asyncio
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from inferlet import Adapter, Context, Model, Sampler, runtime, session
 
 HERE = Path(__file__).parent
 
 
-async def main(input):
+async def main(input: dict[str, Any]) -> list[str]:
     model = Model.load(runtime.models()[0])
     adapters = [adapter(model, name) for name in ("polite", "pirate")]
     uses = [None, *adapters]
@@ -31,7 +32,7 @@ async def main(input):
     return answers
 
 
-def adapter(model, name):
+def adapter(model: Model, name: str) -> Adapter:
     """The adapter of that name: from an earlier run of this user, or loaded now."""
     found = Adapter.open(model, name)
     if found is None:
@@ -40,7 +41,7 @@ def adapter(model, name):
     return found
 
 
-def asked(model, question):
+def asked(model: Model, question: str) -> Context:
     context = Context(model)
     context.user(question)
     return context

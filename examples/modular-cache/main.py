@@ -7,6 +7,7 @@ combined with; a question then sees the modules that were chosen, and the pages 
 """
 
 import asyncio
+from typing import Any
 
 from inferlet import Context, Model, Sampler, brle, chat, runtime, session
 
@@ -18,7 +19,7 @@ MODULES = {
 SELECTIONS = (["name"], ["home"], ["name", "home"], ["taste", "home"])
 
 
-async def main(input):
+async def main(input: dict[str, Any]) -> list[str]:
     with Context(Model.load(runtime.models()[0])) as library:
         places = {name: await shelve(library, *turns) for name, turns in MODULES.items()}
         answers = await asyncio.gather(
@@ -29,7 +30,7 @@ async def main(input):
     return answers
 
 
-async def shelve(library, said, reply):
+async def shelve(library: Context, said: str, reply: str) -> range:
     """Compute a module that sees itself alone; the slots where it lies."""
     tokens = [*chat.user(library.model, said), *chat.assistant(library.model, reply)]
     place = range(library.seq_len, library.seq_len + len(tokens))
@@ -37,9 +38,10 @@ async def shelve(library, said, reply):
     return place
 
 
-async def ask(library, places, input):
+async def ask(library: Context, places: list[range], input: dict[str, Any]) -> str:
     """The answer of a fork that sees these modules and itself."""
-    model, answer = library.model, []
+    model = library.model
+    answer: list[int] = []
     tokens = [*chat.user(model, input["question"]), *chat.cue(model)]
     with library.fork() as context:
         while len(answer) < input["max_tokens"]:

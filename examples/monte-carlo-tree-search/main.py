@@ -8,6 +8,7 @@ there, tells several stories from it to their end, all in one batch, and counts 
 
 import asyncio
 import math
+from typing import Any
 
 from inferlet import Context, Model, Sampler, chat, runtime, session
 
@@ -15,16 +16,17 @@ from inferlet import Context, Model, Sampler, chat, runtime, session
 class Node:
     """A beginning of a story."""
 
-    def __init__(self, context, text=""):
+    def __init__(self, context: Context, text: str = "") -> None:
         self.context, self.text = context, text
-        self.children, self.visits, self.reward = [], 0, 0.0
+        self.visits, self.reward = 0, 0.0
+        self.children: list[Node] = []
 
-    def promise(self, parent):
+    def promise(self, parent: "Node") -> float:
         """Its mean reward, and more the less it was tried (UCB1)."""
         return self.reward / self.visits + math.sqrt(math.log(parent.visits) / self.visits)
 
 
-async def main(input):
+async def main(input: dict[str, Any]) -> str:
     model, wanted = Model.load(runtime.models()[0]), input["wanted"]
     prompt = Context(model).user(f"Tell me a story about a {input['thing']}.")
     await prompt.flush()
@@ -41,7 +43,7 @@ async def main(input):
     return best[1]
 
 
-def descend(node, branches):
+def descend(node: Node, branches: int) -> list[Node]:
     """The way to a node that may have another child, by promise."""
     path = [node]
     while len(path[-1].children) == branches:
@@ -50,7 +52,7 @@ def descend(node, branches):
     return path
 
 
-async def grow(node):
+async def grow(node: Node) -> Node:
     """Add a child: the story so far and one sentence more."""
     context = node.context.fork()
     child = Node(context, node.text + await tell(context, whole=False))
@@ -58,15 +60,16 @@ async def grow(node):
     return child
 
 
-async def rollout(node):
+async def rollout(node: Node) -> str:
     """A story with this beginning."""
     with node.context.fork() as context:
         return node.text + await tell(context, whole=True)
 
 
-async def tell(context, *, whole):
+async def tell(context: Context, *, whole: bool) -> str:
     """Go on to the end of the story, or of the sentence. Of a story that has ended nothing is left."""
-    tokens, text = [], ""
+    tokens: list[int] = []
+    text = ""
     stops = chat.stop_tokens(context.model)
     async for step in context.generate(Sampler.top_p(0.9), max_tokens=48, auto_flush=False, stop=stops):
         tokens += (await step.execute()).tokens

@@ -6,28 +6,30 @@ number of passes is not.
     pie run examples/n-gram-speculator -- --drafts 10
 """
 
+from typing import Any
+
 from inferlet import Context, Model, Sampler, runtime, session
 
 
 class Repetition:
     """A Speculator: `draft` is asked for guesses, `accept` and `rollback` hear what became of them."""
 
-    def __init__(self, context, n, most):
+    def __init__(self, context: Context, n: int, most: int) -> None:
         self.context, self.n, self.most = context, n, most
         self.drafted = self.wrong = 0
 
-    def reset(self):
+    def reset(self) -> None:
         """Begin with the prompt."""
         self.tokens = self.context.buffer()
 
-    def draft(self):
+    def draft(self) -> tuple[list[int], list[int]]:
         """Guesses and their positions, which follow those of the context and its buffer."""
         guesses = self.continuation()
         position = self.context.seq_len + len(self.context.buffer())
         self.drafted += len(guesses)
         return guesses, list(range(position, position + len(guesses)))
 
-    def continuation(self):
+    def continuation(self) -> list[int]:
         """What followed the last `n` tokens when they stood there most recently."""
         tail = self.tokens[-self.n :]
         for end in range(len(self.tokens) - 1, self.n - 1, -1):
@@ -35,19 +37,20 @@ class Repetition:
                 return self.tokens[end : end + self.most]
         return []
 
-    def accept(self, tokens):
+    def accept(self, tokens: list[int]) -> None:
         self.tokens += tokens
 
-    def rollback(self, n):
+    def rollback(self, n: int) -> None:
         self.wrong += n
 
 
-async def main(input):
+async def main(input: dict[str, Any]) -> str:
     model = Model.load(runtime.models()[0])
     with Context(model) as context:
         speculator = Repetition(context.user(input["question"]), input["n"], input["drafts"])
         generator = context.generate(Sampler.argmax(), max_tokens=input["max_tokens"], speculator=speculator)
-        tokens, passes = [], 0
+        tokens: list[int] = []
+        passes = 0
         async for step in generator:
             tokens += (await step.execute()).tokens
             passes += 1

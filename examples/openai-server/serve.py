@@ -11,7 +11,7 @@ HERE = Path(__file__).parent
 HOME = Path(os.environ.get("PIE_HOME", "~/.pie")).expanduser()
 
 
-async def main(port):
+async def main(port: int) -> None:
     engine = find_engine(None, os.environ, HOME)
     if engine is None:
         sys.exit("no engine is running: start one with 'pie serve'")

@@ -7,17 +7,18 @@ if each conversation had been held by itself.
 """
 
 import asyncio
+from typing import Any
 
 from inferlet import Context, Model, Sampler, runtime, session
 
 NOTES = "Use these notes: The red key is in the kitchen. The museum opens at 10:30. The cheese costs 12 euros."
-TREE = {
+TREE: dict[str, dict[str, Any]] = {
     "Where is the key?": {"When does the museum open?": {}, "How much is the cheese?": {}},
     "When does the museum open?": {"Where is the key?": {}, "How much is the cheese?": {}},
 }
 
 
-async def main(input):
+async def main(input: dict[str, Any]) -> dict[str, int]:
     model = Model.load(runtime.models()[0])
     with Context(model) as root:
         await root.system(NOTES).flush()
@@ -27,7 +28,7 @@ async def main(input):
     return {"computed": computed, "alone": alone}
 
 
-async def grow(parent, said, below, max_tokens):
+async def grow(parent: Context, said: str, below: dict[str, Any], max_tokens: int) -> tuple[int, int]:
     """Go on from a fork of the parent, then with all that is below. Tokens computed there, and without sharing."""
     with parent.fork() as context:
         answer = await context.user(said).generate(Sampler.argmax(), max_tokens=max_tokens).collect_text()

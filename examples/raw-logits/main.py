@@ -7,11 +7,13 @@ The numbers are the model's own, before temperature and masks; softmax and entro
 
 import math
 from array import array
+from collections.abc import Sequence
+from typing import Any
 
-from inferlet import Context, Logits, Model, chat, runtime, session
+from inferlet import Context, Logits, Model, Tokenizer, chat, runtime, session
 
 
-async def main(input):
+async def main(input: dict[str, Any]) -> float:
     model = Model.load(runtime.models()[0])
     cue, answer = list(chat.cue(model)), model.tokenizer().encode(input["answer"])
     with Context(model) as context:
@@ -24,7 +26,7 @@ async def main(input):
     return math.fsum(math.log(row[token]) for token, row in zip(answer, rows, strict=True))
 
 
-def softmax(logits):
+def softmax(logits: Sequence[float]) -> list[float]:
     """Probabilities; the largest logit is taken off first, so that nothing overflows."""
     largest = max(logits)
     weights = [math.exp(value - largest) for value in logits]
@@ -32,12 +34,12 @@ def softmax(logits):
     return [weight / total for weight in weights]
 
 
-def entropy(row):
+def entropy(row: list[float]) -> float:
     """In nats."""
     return -math.fsum(share * math.log(share) for share in row if share > 0)
 
 
-def line(tokenizer, token, row, top):
+def line(tokenizer: Tokenizer, token: int, row: list[float], top: int) -> str:
     """The given token and its share, the entropy, and the likeliest tokens with theirs."""
     likeliest = sorted(range(len(row)), key=lambda other: -row[other])[:top]
     others = "  ".join(f"{tokenizer.decode([other])!r} {row[other]:.3f}" for other in likeliest)

@@ -6,16 +6,17 @@ No context ever sees more than two numbers, however long the list is, and both h
 """
 
 import asyncio
+from typing import Any
 
 from inferlet import Context, Model, Regex, Sampler, runtime, session
 
 
-async def main(input):
+async def main(input: dict[str, Any]) -> int:
     model = Model.load(runtime.models()[0])
     return await largest(model, [int(number) for number in input["numbers"]])
 
 
-async def largest(model, numbers, depth=0):
+async def largest(model: Model, numbers: list[int], depth: int = 0) -> int:
     """The largest number, in the model's opinion."""
     if len(numbers) == 1:
         return numbers[0]
@@ -28,7 +29,7 @@ async def largest(model, numbers, depth=0):
     return answer
 
 
-async def larger(model, left, right):
+async def larger(model: Model, left: int, right: int) -> int:
     with Context(model) as context:
         context.user(f"Which is larger, {left} or {right}?")
         generator = context.generate(Sampler.argmax(), constrain=Regex(f"{left}|{right}"))

@@ -6,11 +6,12 @@ What failed stays in its context as a lesson. The check is Python's: the model c
 """
 
 import re
+from typing import Any
 
 from inferlet import Context, Model, Sampler, runtime, session
 
 
-async def main(input):
+async def main(input: dict[str, Any]) -> dict[str, Any]:
     model = Model.load(runtime.models()[0])
     question, expected = f"What is {input['first']} + {input['second']}?", input["first"] + input["second"]
     attempt, correct = 0, False
@@ -26,12 +27,12 @@ async def main(input):
     return {"correct": correct, "attempts": attempt}
 
 
-async def answer(context):
+async def answer(context: Context) -> str:
     text = await context.generate(Sampler.argmax(), max_tokens=64).collect_text()
     return text.strip()
 
 
-def last_number(text):
+def last_number(text: str) -> int | None:
     """The number an answer ends with; None without one."""
     numbers = re.findall(r"\d+", text)
     return int(numbers[-1]) if numbers else None

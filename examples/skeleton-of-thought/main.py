@@ -6,11 +6,12 @@ The expansions are forks of the conversation that wrote the skeleton: they share
 """
 
 import asyncio
+from typing import Any
 
 from inferlet import Context, Model, Sampler, runtime, session
 
 
-async def main(input):
+async def main(input: dict[str, Any]) -> int:
     model = Model.load(runtime.models()[0])
     with Context(model) as conversation:
         skeleton = await conversation.user(input["points"]).generate(Sampler.argmax(), max_tokens=48).collect_text()
@@ -25,6 +26,6 @@ async def main(input):
     return len(points)
 
 
-async def expanded(conversation, question, max_tokens):
+async def expanded(conversation: Context, question: str, max_tokens: int) -> str:
     with conversation.fork() as context:
         return await context.user(question).generate(Sampler.top_p(0.7), max_tokens=max_tokens).collect_text()

@@ -1,16 +1,19 @@
 """A conversation that outlives the program: it is saved under a name, with its pages, and the next run goes on with it.
 
-An engine that stays (`pie serve`) has its pages still and computes nothing again; for another one, as each `pie run`
-without a server starts, it is kept on disk, as tokens.
+An engine that stays (`pie serve`) has its pages still and computes nothing again. Another one, as each `pie run`
+without a server starts, finds its tokens on disk, and its pages too if KV is kept there (`pie config set
+model.0.engine.kv_disk on`).
 
     pie run examples/snapshots -- --say "My name is Anna."
     pie run examples/snapshots -- --say "What is my name?"
 """
 
+from typing import Any
+
 from inferlet import Context, Model, Sampler, errors, runtime, session
 
 
-def kept_conversation(model, name):
+def kept_conversation(model: Model, name: str) -> Context | None:
     """None where there is none, or one of another model."""
     try:
         return Context.open(model, name)
@@ -18,7 +21,7 @@ def kept_conversation(model, name):
         session.send(f"[{error}; beginning anew]\n")
 
 
-async def main(input):
+async def main(input: dict[str, Any]) -> str:
     model = Model.load(runtime.models()[0])
     kept = None if input["forget"] else kept_conversation(model, input["name"])
     with kept or Context(model) as context:

@@ -7,11 +7,12 @@ They and their launcher know only topics: a queue, of which each message goes to
 
 import asyncio
 import json
+from typing import Any
 
 from inferlet import messaging, runtime, session
 
 
-async def main(input):
+async def main(input: dict[str, Any]) -> str:
     questions, topic = input["questions"], f"swarm-{runtime.process_id()}"
     with messaging.subscribe(f"{topic}/progress") as progress:
         numbers = range(1, input["workers"] + 1)

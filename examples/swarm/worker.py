@@ -1,9 +1,11 @@
 """Answers questions until there is an empty one; every answer is told to whoever listens."""
 
+from typing import Any
+
 from inferlet import Context, Model, Sampler, messaging, runtime
 
 
-async def main(input):
+async def main(input: dict[str, Any]) -> int:
     model = Model.load(runtime.models()[0])
     count = 0
     while question := await messaging.pull(f"{input['topic']}/questions"):

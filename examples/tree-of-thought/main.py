@@ -7,13 +7,14 @@ A thought is a written calculation. What it is worth, Python knows: the share of
 
 import asyncio
 import re
+from typing import Any
 
 from inferlet import Context, Model, Sampler, runtime, session
 
 EQUATION = re.compile(r"(\d+) \+ (\d+) = (\d+)")
 
 
-async def main(input):
+async def main(input: dict[str, Any]) -> str:
     model = Model.load(runtime.models()[0])
     root = Context(model).system("Think step by step.").user(f"What is {input['first']} + {input['second']}?")
     await root.cue().flush()
@@ -30,7 +31,7 @@ async def main(input):
     return thoughts[0][1].removesuffix("</think>").strip()
 
 
-async def propose(context, text, temperature):
+async def propose(context: Context, text: str, temperature: float) -> tuple[Context, str]:
     """One more line, on a fork of its own."""
     fork, tokenizer = context.fork(), context.model.tokenizer()
     line = ""
@@ -42,9 +43,9 @@ async def propose(context, text, temperature):
     return fork, text + line
 
 
-def select(proposed, keep):
+def select(proposed: list[tuple[Context, str]], keep: int) -> list[tuple[Context, str]]:
     """The best different thoughts; the contexts of all others are released."""
-    kept = {}
+    kept: dict[str, Context] = {}
     for context, text in sorted(proposed, key=lambda thought: -value(thought[1])):
         if len(kept) < keep and text not in kept:
             kept[text] = context
@@ -53,7 +54,7 @@ def select(proposed, keep):
     return [(context, text) for text, context in kept.items()]
 
 
-def value(text):
+def value(text: str) -> float:
     """The share of the equations that hold; a thought without any is worth nothing."""
     equations = [tuple(map(int, found)) for found in EQUATION.findall(text)]
     return sum(a + b == c for a, b, c in equations) / len(equations) if equations else 0.0

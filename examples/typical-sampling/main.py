@@ -9,13 +9,15 @@ It is none of the built-in samplers: the program reads the distribution and the 
 import itertools
 import math
 import random
+from typing import Any
 
 from inferlet import Context, Distribution, Entropy, Model, Sampler, runtime, session
 
 
-async def main(input):
+async def main(input: dict[str, Any]) -> list[int]:
     model, chance = Model.load(runtime.models()[0]), random.Random(input["seed"])
-    tokens, considered = [], []
+    tokens: list[int] = []
+    considered: list[int] = []
     with Context(model) as context:
         generator = context.user(input["prompt"]).generate(Sampler.argmax(), max_tokens=input["max_tokens"])
         distribution = generator.probe_each_step(-1, Distribution(1.0, 0))
@@ -23,7 +25,7 @@ async def main(input):
         async for step in generator:
             output = await step.clear_sampler().execute()
             likely = output.distribution(distribution) or ([], [])
-            typical = most_typical(*likely, output.entropy(entropy), input["mass"])
+            typical = most_typical(*likely, output.entropy(entropy) or 0.0, input["mass"])
             tokens += generator.accept(chance.choices(*zip(*typical, strict=True)))
             considered.append(len(typical))
     session.send(f"{model.tokenizer().decode(tokens)}\n")
@@ -31,7 +33,7 @@ async def main(input):
     return considered
 
 
-def most_typical(tokens, shares, entropy, mass):
+def most_typical(tokens: list[int], shares: list[float], entropy: float, mass: float) -> list[tuple[int, float]]:
     """Tokens and their shares, the most typical first, until together they have the mass."""
     pairs = [(token, share) for token, share in zip(tokens, shares, strict=True) if share > 0]
     pairs.sort(key=lambda pair: abs(-math.log(pair[1]) - entropy))

@@ -7,6 +7,7 @@ drawn a little more freely each time.
 """
 
 import re
+from typing import Any
 
 from inferlet import Context, Model, Sampler, errors, runtime, session
 
@@ -17,7 +18,7 @@ SCHEMA = {
 }
 
 
-async def main(input):
+async def main(input: dict[str, Any]) -> dict[str, Any] | None:
     model = Model.load(runtime.models()[0])
     with Context(model) as prompt:
         await prompt.user(f"Extract name, age and city as JSON: {input['text']}").flush()
@@ -30,7 +31,7 @@ async def main(input):
     return None
 
 
-async def extract(context, text, temperature):
+async def extract(context: Context, text: str, temperature: float) -> tuple[Any, str]:
     """An object that fits the schema, and what is wrong with it, if anything."""
     generator = context.generate(Sampler.multinomial(temperature), max_tokens=48)
     try:

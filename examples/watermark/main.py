@@ -11,13 +11,16 @@ import asyncio
 import math
 import random
 from array import array
+from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 from inferlet import Context, Logits, Model, Sampler, runtime, session
 
 
-async def main(input):
-    model, found = Model.load(runtime.models()[0]), {}
+async def main(input: dict[str, Any]) -> dict[str, float]:
+    model = Model.load(runtime.models()[0])
+    found: dict[float, float] = {}
     for strength in (0.0, input["strength"]):
         stories = await asyncio.gather(*(story(model, thing, strength, input) for thing in input["things"]))
         found[strength] = z_score(stories, input["key"], model.info.vocabulary_size)
@@ -25,9 +28,10 @@ async def main(input):
     return {"plain": found[0.0], "marked": found[input["strength"]]}
 
 
-async def story(model, thing, strength, input):
+async def story(model: Model, thing: str, strength: float, input: dict[str, Any]) -> list[int]:
     """The tokens of a story, each drawn with a preference for the secret half."""
-    chance, tokens = random.Random(thing), []
+    chance = random.Random(thing)
+    tokens: list[int] = []
     with Context(model) as context:
         context.user(f"Tell me a story about a {thing}.")
         generator = context.generate(Sampler.argmax(), max_tokens=input["max_tokens"])
@@ -40,19 +44,19 @@ async def story(model, thing, strength, input):
     return tokens
 
 
-def secret_half(before, key, size):
+def secret_half(before: int, key: int, size: int) -> int:
     """As bits of a number: which tokens are preferred after this one."""
     return random.Random(f"{key} {before}").getrandbits(size)
 
 
-def draw(logits, secret, strength, chance):
+def draw(logits: Sequence[float], secret: int, strength: float, chance: random.Random) -> int:
     """A token from the softmax of the logits, of which those of the secret half are raised."""
     raised = [value + strength * (secret >> token & 1) for token, value in enumerate(logits)]
     largest = max(raised)
     return chance.choices(range(len(raised)), [math.exp(value - largest) for value in raised])[0]
 
 
-def z_score(stories, key, size):
+def z_score(stories: list[list[int]], key: int, size: int) -> float:
     """By how many standard deviations more pairs of tokens keep to the secret halves than without a watermark."""
     pairs = {pair for story in stories for pair in pairwise(story)}
     secret = sum(secret_half(before, key, size) >> token & 1 for before, token in pairs)

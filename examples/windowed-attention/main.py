@@ -7,22 +7,23 @@ know what comes next: perplexity tells at which width that is.
 """
 
 import math
+from typing import Any
 
 from inferlet import Context, Logprob, Model, brle, chat, runtime, session
 
 
-async def main(input):
+async def main(input: dict[str, Any]) -> dict[int, float]:
     model = Model.load(runtime.models()[0])
     prompt = [*chat.user(model, f"Repeat the list: {input['text']}"), *chat.cue(model)]
     answer = model.tokenizer().encode(input["text"])
-    found = {}
+    found: dict[int, float] = {}
     for window in map(int, input["windows"]):
         found[window] = await perplexity(model, prompt, answer, window)
         session.send(f"window {window:4}: perplexity {found[window]:10.2f}\n")
     return found
 
 
-async def perplexity(model, prompt, answer, window):
+async def perplexity(model: Model, prompt: list[int], answer: list[int], window: int) -> float:
     """Of the answer after the prompt, when every token sees itself and the `window - 1` tokens before it."""
     tokens = [*prompt, *answer]
     with Context(model) as context:

@@ -81,6 +81,7 @@ class HostLink:
 
 
 _current: ContextVar[HostLink] = ContextVar("pie_mlx_host")
+_adopted: HostLink | None = None
 
 
 @contextmanager
@@ -94,9 +95,15 @@ def use_host(host: Host) -> Generator[HostLink]:
         _current.reset(token)
 
 
+def adopt_host(host: Host | None) -> None:
+    """Make `host` the engine of all code that runs in no inferlet, whatever its thread: the cells of a notebook."""
+    global _adopted
+    _adopted = None if host is None else HostLink(host)
+
+
 def current_host() -> HostLink:
     """The engine of the running inferlet. Raises EngineStoppedError outside of one."""
-    link = _current.get(None)
+    link = _current.get(_adopted)
     if link is None:
         raise EngineStoppedError(
             "no engine: this code does not run inside an inferlet",

@@ -206,7 +206,7 @@ class Client:
         await self._connection.ask("terminate_process", process_id=process_id)
 
     async def set_bid(self, process_id: str, bid: float) -> None:
-        """Bid credits per page and tick for all contexts of a process, until its next pass makes a new bid (B2)."""
+        """Bid credits per page and tick for all contexts of a process, until its next pass makes a new bid."""
         await self._connection.ask("set_bid", process_id=process_id, bid=bid)
 
     async def suspend(self, process_id: str) -> None:

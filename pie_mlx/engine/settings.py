@@ -27,9 +27,9 @@ class EngineSettings:
     pool are never swapped, where that is safe.
 
     `runs_ahead`: the next token is computed before the program asks for it. `seed` None draws the engine's seed at
-    start (L6). Long prompts are divided so that decoding programs wait at most `decode_stall_seconds` for a batch. A
+    start. Long prompts are divided so that decoding programs wait at most `decode_stall_seconds` for a batch. A
     call may wait `request_timeout_seconds` for the device while its context is resident. Admitted launches may claim
-    `admission_oversubscription` times the pool (Q11).
+    `admission_oversubscription` times the pool.
 
     Without `spill_directory`, or with `spill_max_bytes` 0, lost pages are computed again. `snapshot_directory` keeps
     snapshots that outlive the engine, if `persist_snapshots` or a program says so. Without a `disk_cache` no KV

@@ -6,7 +6,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 GENERATED = {
-    *(f"docs/reference/{name}.md" for name in ("architectures", "blocking", "cli", "config", "http", "sdk", "waits")),
+    *(
+        f"docs/reference/{name}.md"
+        for name in ("architectures", "blocking", "cli", "config", "hosts", "http", "sdk", "waits")
+    ),
     "docs/gallery.md",
 }
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])

@@ -12,7 +12,7 @@ KNOWN = {anchor.upper() for anchor in anchors(RULES)}
 SOURCES = sorted(
     file for folder in ("inferlet", "pie_mlx", "tests", "benchmarks") for file in (ROOT / folder).rglob("*.py")
 )
-PUBLIC = ("sdk.md", "blocking.md", "cli.md", "config.md", "architectures.md", "limits.md")
+PUBLIC = ("sdk.md", "blocking.md", "hosts.md", "http.md", "cli.md", "config.md", "architectures.md", "limits.md")
 
 _CODE = re.compile(r"\b[A-Z]\d{1,2}\b")
 
