@@ -4,6 +4,7 @@ import asyncio
 import concurrent.futures
 import dataclasses
 import inspect
+import socket
 import uuid
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -171,6 +172,7 @@ class Engine:
         parent: str | None = None,
         relay: McpRelay | None = None,
         http: HttpPort | None = None,
+        debugger: socket.socket | None = None,
     ) -> Process:
         """Start a program; it runs beside the caller.
 
@@ -179,7 +181,9 @@ class Engine:
         output becomes events, otherwise it goes to this interpreter's own streams. `token_budget` bounds the tokens it
         may run; `process_id` is an unused UUID, None draws one. With a `parent`, the id of a running process, the new
         one is its child: it pays from the parent's wallet and ends with it. `relay` carries calls to the MCP servers of
-        a client; `http` is the request it answers. Raises LaunchError, and InvalidArgumentError for a budget below 1.
+        a client; `http` is the request it answers. A program in a process of its own begins when a debugger that speaks
+        DAP has connected to the listening socket `debugger`, and may then take any time. Raises LaunchError, and
+        InvalidArgumentError for a budget below 1.
         """
         entry = program if isinstance(program, Entry) else await asyncio.to_thread(_entry, program)
         value = fitting_input(entry.parameters, plain_input(input), entry.identity)
@@ -215,7 +219,8 @@ class Engine:
             )
         )
         write = event_queue.write if capture_output else None
-        process.start(self._executor(entry, value, username, host, event_queue, write), partial(self._release, process))
+        executor = self._executor(entry, value, username, host, event_queue, write, debugger)
+        process.start(executor, partial(self._release, process))
         self._ports.attend(process)
         return process
 
@@ -269,10 +274,11 @@ class Engine:
         host: ProcessHost,
         event_queue: ProcessEventQueue,
         write: Write | None,
+        debugger: socket.socket | None,
     ) -> Callable[[Report], Executor]:
         """What runs an entry: a worker, its own executor, or a thread of this interpreter."""
         if entry.program is not None and entry.executor is None and self._workers is not None:
-            return partial(self._workers.executor, entry.program, value, username, host, event_queue, write)
+            return partial(self._workers.executor, entry.program, value, username, host, event_queue, write, debugger)
         body = partial(entry.run, value)
         if entry.executor is not None:
             return partial(entry.executor, body, host)

@@ -23,10 +23,12 @@ from pie_mlx.errors import (
 from pie_mlx.runtime.execution.outcome import VALUE_LIMIT_BYTES, Failed, Outcome, Returned
 from pie_mlx.runtime.execution.output_capture import StreamName, Write
 from pie_mlx.runtime.worker.call_dispatcher import CallDispatcher, UserCallMemory
+from pie_mlx.runtime.worker.debug_relay import DebugRelay
 from pie_mlx.runtime.worker.fork_server import Exit
 from pie_mlx.runtime.worker.frames.messages import (
     CallFrame,
     CancelCall,
+    Debugging,
     Ended,
     FromWorker,
     InvalidCall,
@@ -103,6 +105,7 @@ class WorkerExecutor:
         callbacks: ExecutorCallbacks,
         call_memory: UserCallMemory,
         username: str = "",
+        debugger: socket.socket | None = None,
     ) -> None:
         self.heard_seconds = loop.time()
         """When the worker last called, or answered a ping."""
@@ -126,6 +129,13 @@ class WorkerExecutor:
         self._last_text = ""
         self._exit_timer: asyncio.TimerHandle | None = None
         self._close_proxy: Callable[[], None] | None = None
+        self._debugger = debugger
+        self._debug_relay: DebugRelay | None = None
+
+    @property
+    def is_debugged(self) -> bool:
+        """Whether a debugger may stop it: its silence and the time it takes then mean nothing."""
+        return self._debugger is not None
 
     @property
     def link(self) -> WorkerLink | None:
@@ -191,6 +201,8 @@ class WorkerExecutor:
                 self.text(stream, text)
             case Listening():
                 self._serve_proxy()
+            case Debugging():
+                self._serve_debugger()
             case Pong():
                 self.heard_seconds = self._loop.time()
             case Ended():
@@ -219,7 +231,7 @@ class WorkerExecutor:
             return
         try:
             self.spec = self._make_spec()
-            self.spec = self._routed(self.spec)
+            self.spec = self._routed(self._with_debugger(self.spec))
             data = pack(self.spec)
             link = self._pool.assign_worker(self)
         except Exception as error:  # the launcher waits for an outcome
@@ -231,8 +243,8 @@ class WorkerExecutor:
 
     def _attach_link(self, link: WorkerLink, spec: bytes) -> None:
         self._link = link
-        if self.spec is not None and self.spec.route == "namespace":
-            link.await_socket()
+        if self.spec is not None:
+            link.await_sockets(self.is_debugged + (self.spec.route == "namespace"))
         self._dispatcher = CallDispatcher(self._host, self._answer, self._after_posted, self._call_memory)
         self.heard_seconds = self._loop.time()
         link.send(spec)
@@ -251,11 +263,27 @@ class WorkerExecutor:
         self._close_proxy = self._pool.open_proxy(listener, password)
         return msgspec.structs.replace(spec, proxy_port=port, proxy_password=password)
 
+    def _with_debugger(self, spec: LaunchSpec) -> LaunchSpec:
+        if not self.is_debugged:
+            return spec
+        return msgspec.structs.replace(spec, debugged=True, max_cpu_seconds=None)
+
+    def _serve_debugger(self) -> None:
+        """Let one debugger use the channel that came with the frame."""
+        channel = self._received_socket()
+        if channel is not None and self._debugger is not None:
+            self._debug_relay = DebugRelay(self._loop, self._debugger, channel)
+
+    def _received_socket(self) -> socket.socket | None:
+        found = self._link.take_socket() if self._link is not None else None
+        if found is None:
+            self.broken(ProtocolError("the frame carries no socket"))
+        return found
+
     def _serve_proxy(self) -> None:
         """Serve a proxy on the socket that came with the frame."""
-        listener = self._link.take_socket() if self._link is not None else None
+        listener = self._received_socket()
         if listener is None:
-            self.broken(ProtocolError("the frame carries no socket"))
             return
         try:
             self._close_proxy = self._pool.open_proxy(listener)
@@ -287,7 +315,9 @@ class WorkerExecutor:
             self._link.release("posted calls")
 
     def _send_stop(self) -> None:
-        if self._link is not None:
+        if self._debug_relay is not None and not self._debug_relay.attached:
+            self.kill_with(ProcessCancelledError(self._cancelled))  # it waits for a debugger, and hears nothing else
+        elif self._link is not None:
             self._link.send(pack(Stop(self._cancelled)))
 
     def _resume_reading(self) -> None:
@@ -319,6 +349,8 @@ class WorkerExecutor:
         if self._dispatcher is not None:
             self._dispatcher.close()
         self._shut_proxy()
+        if self._debug_relay is not None:
+            self._debug_relay.close()
         if self._link is not None:
             self._link.close()
             self._pool.retire(self)

@@ -69,8 +69,8 @@ class WorkerLink:
         self._outgoing_bytes = 0
         self._holds: set[str] = set()
         self._turn_waits = False
-        self._awaits_socket = False
-        self._their_socket: socket.socket | None = None
+        self._awaited_sockets = 0
+        self._their_sockets: deque[socket.socket] = deque()
         self._socket, self._theirs = socket.socketpair()
         for end in (self._socket, self._theirs):
             for direction in (socket.SO_SNDBUF, socket.SO_RCVBUF):
@@ -96,14 +96,13 @@ class WorkerLink:
         pipes, self._their_pipes = self._their_pipes, []
         return (self._theirs.detach(), *pipes)
 
-    def await_socket(self) -> None:
-        """Expect a socket with the first frame of the worker, and with no other."""
-        self._awaits_socket = True
+    def await_sockets(self, count: int) -> None:
+        """Expect a socket with each of the first `count` frames of the worker, and with no other."""
+        self._awaited_sockets = count
 
     def take_socket(self) -> socket.socket | None:
-        """The received socket, once; the caller then owns it."""
-        found, self._their_socket = self._their_socket, None
-        return found
+        """The next received socket, once; the caller then owns it."""
+        return self._their_sockets.popleft() if self._their_sockets else None
 
     def attach(self, receiver: Receiver) -> None:
         """Start reading."""
@@ -160,7 +159,7 @@ class WorkerLink:
         self._release_room()
         for pipe in self._pipes.values():
             pipe.close()
-        if (unused := self.take_socket()) is not None:
+        while (unused := self.take_socket()) is not None:
             unused.close()
         self._outgoing.clear()
 
@@ -195,7 +194,7 @@ class WorkerLink:
 
     def _receive(self) -> int:
         try:
-            count = self._receive_first() if self._awaits_socket else self._frames.receive(self._socket)
+            count = self._receive_first() if self._awaited_sockets else self._frames.receive(self._socket)
         except BlockingIOError:
             return 0
         except OSError:
@@ -207,10 +206,10 @@ class WorkerLink:
     def _receive_first(self) -> int:
         """The worker sends it before it runs program code, which could attach something else."""
         data, fds, _, _ = socket.recv_fds(self._socket, READ_BYTES, 1)
-        self._awaits_socket = False
+        self._awaited_sockets -= 1
         for fd in fds:
             os.set_inheritable(fd, False)
-            self._their_socket = socket.socket(fileno=fd)
+            self._their_sockets.append(socket.socket(fileno=fd))
         self._frames.feed(data)
         return len(data)
 

@@ -133,15 +133,17 @@ class WorkerPool:
         host: ProcessHost,
         event_queue: ProcessEventQueue,
         write: Write | None,
+        debugger: socket.socket | None,
         report: Report,
     ) -> WorkerExecutor:
-        """An executor for `program`.
+        """An executor for `program`, which a client of the listening socket `debugger` may debug.
 
         With `write` None, its output goes to the streams of this interpreter.
         """
         spec = partial(self._launch_spec, program, input, username)
         callbacks = ExecutorCallbacks(write or _to_own_stream, report, event_queue.after_delivery)
-        return WorkerExecutor(self._loop, self, spec, host, callbacks, self._call_memory.of(username), username)
+        memory = self._call_memory.of(username)
+        return WorkerExecutor(self._loop, self, spec, host, callbacks, memory, username, debugger)
 
     async def stop(self) -> None:
         """Kill every worker and wait until all have exited. Idempotent."""

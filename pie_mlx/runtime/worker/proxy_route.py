@@ -10,12 +10,13 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime.worker.frames.messages import LaunchSpec
+from pie_mlx.runtime.worker.frames.messages import LaunchSpec, Listening
 
 Route = Literal["closed", "namespace", "port"]
 """No network; or a proxy in a network namespace of their own (Linux); or a proxy on a port of this machine."""
 
 ProxyListener = socket.socket | OSError | None
+HandOver = Callable[[socket.socket, Listening], None]
 
 _USER = "pie"
 _HOST = "127.0.0.1"
@@ -58,7 +59,7 @@ def leave_network() -> socket.socket | OSError:
         return error
 
 
-def set_up_route(spec: LaunchSpec, listener: ProxyListener, hand_over: Callable[[socket.socket], None]) -> int | None:
+def set_up_route(spec: LaunchSpec, listener: ProxyListener, hand_over: HandOver) -> int | None:
     """Make the proxy reachable and set this process's environment variables. Returns its port, None without one.
 
     `hand_over` passes the listener of `leave_network` to the engine. Raises LaunchError.
@@ -90,12 +91,12 @@ def proxy_variables(port: int, password: str) -> dict[str, str]:
     return proxies | {"NO_PROXY": "", "no_proxy": ""}
 
 
-def _given(listener: ProxyListener, hand_over: Callable[[socket.socket], None]) -> int:
+def _given(listener: ProxyListener, hand_over: HandOver) -> int:
     """Pass the listener to the engine; returns its port."""
     if not isinstance(listener, socket.socket):
         raise LaunchError(
             f"network: the worker has no network namespace: {listener}", hint="see the network line of 'pie doctor'"
         )
     with listener:
-        hand_over(listener)
+        hand_over(listener, Listening())
         return listener.getsockname()[1]

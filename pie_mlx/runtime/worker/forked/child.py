@@ -23,6 +23,7 @@ from pie_mlx.runtime.sandbox import Policy, confine
 from pie_mlx.runtime.sandbox.capabilities import drop_capabilities
 from pie_mlx.runtime.sandbox.interpreter import interpreter_paths
 from pie_mlx.runtime.sandbox.scratch import Scratch, SpaceCheck, install
+from pie_mlx.runtime.worker.forked.debugger import debugged, open_channel
 from pie_mlx.runtime.worker.forked.descendants import adopt_orphans, die_with_parent
 from pie_mlx.runtime.worker.forked.host import WorkerHost
 from pie_mlx.runtime.worker.forked.streams import use_streams
@@ -80,13 +81,15 @@ def _set_up_process(stdout_fd: int, stderr_fd: int) -> None:
 
 def _run_spec(spec: LaunchSpec, host: WorkerHost, listener: ProxyListener) -> None:
     try:
+        channel = open_channel(host) if spec.debugged else None
         _confine(spec, host, listener)
     except PieError as error:
         host.end(Ended(error=WireError.of(error)))
         return
     program = ProgramRun(partial(_run_program, spec), host, partial(_report, host, spec), on_loop=host.attend)
     host.listen(program.cancel)
-    program.run(contextlib.nullcontext())
+    with contextlib.nullcontext() if channel is None else debugged(channel):
+        program.run(contextlib.nullcontext())
 
 
 def _run_program(spec: LaunchSpec) -> object:

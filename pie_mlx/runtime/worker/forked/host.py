@@ -22,6 +22,7 @@ from pie_mlx.runtime.worker.frames.messages import (
     Answer,
     CallFrame,
     CancelCall,
+    Debugging,
     Ended,
     ErrorAnswer,
     Frames,
@@ -130,9 +131,9 @@ class WorkerHost:
             elif frame is None:
                 self._await_bytes()
 
-    def hand_over(self, listener: socket.socket) -> None:
-        """Pass a listening socket to the engine. Raises OSError."""
-        socket.send_fds(self._socket, [pack(Listening())], [listener.fileno()])
+    def hand_over(self, socket_: socket.socket, frame: Listening | Debugging) -> None:
+        """Pass a socket to the engine, with the frame that says what for. Raises OSError."""
+        socket.send_fds(self._socket, [pack(frame)], [socket_.fileno()])
 
     def listen(self, on_stop: Callable[[str], None]) -> None:
         """Call `on_stop` when the program is cancelled, also if that has already been received."""

@@ -114,7 +114,8 @@ class LaunchSpec(Frames, frozen=True, tag="launch_spec"):
 
     `call` is how main takes its `input`, which is JSON text. `environment` replaces the worker's. `workspace` is the
     working directory, which is also /scratch if it is `lasting`. A limit of None means none. `route` is how it reaches
-    its proxy; with `port` that is at `proxy_port` and requires a password.
+    its proxy; with `port` that is at `proxy_port` and requires a password. A `debugged` program begins when a
+    debugger has attached.
     """
 
     identity: str
@@ -133,6 +134,7 @@ class LaunchSpec(Frames, frozen=True, tag="launch_spec"):
     route: Literal["closed", "namespace", "port"] = "closed"
     proxy_port: int = 0
     proxy_password: str = ""
+    debugged: bool = False
 
 
 class Answer(Frames, frozen=True, tag="answer"):
@@ -162,8 +164,12 @@ class Ping(Frames, frozen=True, tag="ping"):
 # From a worker.
 
 
+class Debugging(Frames, frozen=True, tag="debugging"):
+    """The first frame of a debugged worker: carries the engine's end of the debugger's channel."""
+
+
 class Listening(Frames, frozen=True, tag="listening"):
-    """The first frame with route `namespace`: carries the listening socket for the proxy."""
+    """The first frame with route `namespace`, after `Debugging`: carries the listening socket for the proxy."""
 
 
 class CallFrame(Frames, frozen=True, tag="request"):
@@ -206,7 +212,7 @@ class Pong(Frames, frozen=True, tag="pong"):
 
 
 FromEngine = LaunchSpec | Answer | ErrorAnswer | Stop | Ping
-FromWorker = Listening | CallFrame | InvalidCall | CancelCall | Output | Ended | Pong
+FromWorker = Debugging | Listening | CallFrame | InvalidCall | CancelCall | Output | Ended | Pong
 
 _encoder = msgspec.msgpack.Encoder()
 
@@ -303,7 +309,7 @@ def _make_reply_decoder(call: type[Call[Any]]) -> "msgspec.msgpack.Decoder[Any]"
     return msgspec.msgpack.Decoder(reply)
 
 
-worker_frames = msgspec.msgpack.Decoder(Listening | CallFrame | CancelCall | Output | Ended | Pong)
+worker_frames = msgspec.msgpack.Decoder(Debugging | Listening | CallFrame | CancelCall | Output | Ended | Pong)
 engine_frames = msgspec.msgpack.Decoder(FromEngine)
 _loose_requests = msgspec.msgpack.Decoder(_LooseRequest)
 # Made ahead: workers inherit them from the fork server.

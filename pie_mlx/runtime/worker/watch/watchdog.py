@@ -70,6 +70,8 @@ class Watchdog:
                 self._loop.call_soon_threadsafe(executor.kill_with, verdict)
 
     def _silence(self, executor: WorkerExecutor, now: float) -> PieError | None:
+        if executor.is_debugged:
+            return None
         silent_seconds = now - executor.heard_seconds
         if silent_seconds > self._settings.watchdog_seconds:
             return ProcessError(
@@ -83,7 +85,7 @@ class Watchdog:
     def _excess(self, executor: WorkerExecutor) -> PieError | None:
         if executor.process_id is None:
             return None
-        if executor.engine_seconds > (self._settings.max_cpu_seconds or math.inf):
+        if not executor.is_debugged and executor.engine_seconds > (self._settings.max_cpu_seconds or math.inf):
             return cpu_exceeded(self._settings.max_cpu_seconds or 0)
         found = self._look(executor.process_id)
         if found.processes > PROCESSES_LIMIT:

@@ -16,6 +16,7 @@ class Executor:
 
     def __init__(self, heard_seconds=0.0, process_id=1):
         self.heard_seconds = heard_seconds
+        self.is_debugged = False
         self.process_id = process_id
         self.engine_seconds = 0.0
         self.link = None
