@@ -40,8 +40,12 @@ class Terminal:
 
     def type(self, text, until):
         """Type `text`; what is shown from then on, up to `until`."""
-        os.write(self._terminal, text.encode())
+        self.send(text)
         return self.read(until)
+
+    def send(self, text):
+        """Type `text`."""
+        os.write(self._terminal, text.encode())
 
     def read(self, until):
         """What is shown, up to `until`."""

@@ -2,15 +2,16 @@
 
 import json
 import os
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from pie_mlx.cli.engine.completions import complete_model
 from pie_mlx.cli.options import Common, common_options
 from pie_mlx.cli.terminal.confirm import confirm
 from pie_mlx.cli.terminal.text import size, table, without_controls
+from pie_mlx.cli.terminal.vocabulary import iso_time
 
 if TYPE_CHECKING:
     from pie_mlx.engine.paging.disk.directory import CacheDirectory
@@ -40,7 +41,7 @@ def command(ctx: click.Context) -> None:
 
 
 @command.command
-@click.option("--model", metavar="NAME", help="Only what is kept of this model.")
+@click.option("--model", metavar="NAME", shell_complete=complete_model, help="Only what is kept of this model.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @common_options
 @click.pass_obj
@@ -69,7 +70,7 @@ def _show(common: Common) -> None:
             "identity": identity,
             "pages": one.pages,
             "size_bytes": one.size_bytes,
-            "used_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(one.used_seconds)),
+            "used_at": iso_time(one.used_seconds),
         }
         for (model, user, identity), one in sorted(kept.items(), key=lambda item: -item[1].used_seconds)
     ]

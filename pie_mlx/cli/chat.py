@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from pie_mlx.cli.engine.completions import complete_model_or_path
 from pie_mlx.cli.options import Common, Number, Whole, common_options
 from pie_mlx.cli.run.request import RunRequest
 from pie_mlx.cli.terminal.standard_input import is_at_terminal, is_piped, piped_text
@@ -15,7 +16,9 @@ from pie_mlx.cli.terminal.standard_input import is_at_terminal, is_piped, piped_
 
 @click.command(options_metavar="[OPTIONS]")
 @click.argument("question", nargs=-1, metavar="[QUESTION]")
-@click.option("--model", metavar="NAME|REPO|DIR|GGUF", help="Talk to this model.")
+@click.option(
+    "--model", metavar="NAME|REPO|DIR|GGUF", shell_complete=complete_model_or_path, help="Talk to this model."
+)
 @click.option("--system", metavar="TEXT", help="The system message.")
 @click.option("--max-tokens", type=Whole(min=1), metavar="N", help="Longest answer.")
 @click.option("--think", type=Whole(min=0), metavar="N", help="Longest thought before an answer, in tokens.")

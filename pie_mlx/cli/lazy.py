@@ -23,7 +23,8 @@ class Verb:
 class LazyGroup(click.Group):
     """Shows its verbs in sections, from a table, without importing them.
 
-    `elsewhere` maps verbs of other tools and versions to what to use instead. `help VERB` shows the help of that verb.
+    `elsewhere` maps verbs of other tools and versions to what to use instead. `help VERB` shows the help of that verb;
+    of any other word the verb `help` knows.
     """
 
     def __init__(
@@ -65,12 +66,14 @@ class LazyGroup(click.Group):
             if not args[1:]:
                 print(ctx.get_help())
                 ctx.exit()
-            args = [*args[1:], "--help"]
+            if args[1] in self._verbs:
+                args = [*args[1:], "--help"]
         if args[0] not in self._verbs and not args[0].startswith("-"):
-            raise click.UsageError(f"'{args[0]}' is not a command{self._suggestion(ctx, args[0])}", ctx)
+            raise click.UsageError(f"'{args[0]}' is not a command{self.suggestion(ctx, args[0])}", ctx)
         return super().resolve_command(ctx, args)
 
-    def _suggestion(self, ctx: click.Context, word: str) -> str:
+    def suggestion(self, ctx: click.Context, word: str) -> str:
+        """What to use for an unknown verb, as the end of a sentence; "" if nothing is like it."""
         if word in self._elsewhere:
             return f": {self._elsewhere[word]}"
         if os.sep in word or os.path.exists(word):

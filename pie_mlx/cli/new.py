@@ -16,6 +16,29 @@ from pie_mlx.files import SHARED, disk_hint, write_file
 
 TEMPLATES = Path(__file__).parent / "templates"
 _SUFFIX = ".template"
+_EDITOR = Path(".vscode") / "launch.json"
+_DEBUG_PORT = 5678
+_LAUNCHES = {
+    "version": "0.2.0",
+    "configurations": [
+        {
+            "name": "pie run",
+            "type": "debugpy",
+            "request": "launch",
+            "module": "pie_mlx",
+            "args": ["run", "--inline", "${workspaceFolder}"],
+            "console": "integratedTerminal",
+            "subProcess": False,
+        },
+        {
+            "name": f"Attach to pie run --debug-port {_DEBUG_PORT}",
+            "type": "debugpy",
+            "request": "attach",
+            "connect": {"host": "127.0.0.1", "port": _DEBUG_PORT},
+        },
+    ],
+}
+"""What VS Code offers under "Run and Debug"."""
 NAMES = tuple(sorted(folder.name for folder in TEMPLATES.iterdir() if folder.is_dir()))
 
 
@@ -29,7 +52,10 @@ NAMES = tuple(sorted(folder.name for folder in TEMPLATES.iterdir() if folder.is_
 @common_options
 @click.pass_obj
 def command(common: Common, name: str, output: Path | None, template: str, ts: bool) -> None:
-    """Write a program to start from: Pie.toml, main.py, and a test that runs offline on pie-tiny."""
+    """Write a program to start from: Pie.toml, main.py, and a test that runs offline on pie-tiny.
+
+    .vscode/launch.json lets VS Code run it, and attach to 'pie run --debug-port 5678'.
+    """
     if ts:
         raise click.UsageError("programs are written in Python: leave out --ts")
     from pie_mlx.runtime.program.manifest import NAME_LIMIT, is_name
@@ -39,7 +65,7 @@ def command(common: Common, name: str, output: Path | None, template: str, ts: b
     folder = output or Path(name)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise LaunchError(f"{folder}: it exists already and is not empty", hint="name another directory with --output")
-    written = write_template(template, folder, name)
+    written = [*write_template(template, folder, name), _write(folder, _EDITOR, json.dumps(_LAUNCHES, indent=2) + "\n")]
     if common.json:
         print(json.dumps({"name": name, "path": str(folder), "files": written}))
     else:
@@ -49,18 +75,22 @@ def command(common: Common, name: str, output: Path | None, template: str, ts: b
 def write_template(template: str, folder: Path, name: str) -> list[str]:
     """Write a template into a directory; returns the paths inside it. Raises LaunchError."""
     sources = sorted((TEMPLATES / template).rglob(f"*{_SUFFIX}"))
-    written: list[str] = []
+    texts = {
+        source.relative_to(TEMPLATES / template).with_suffix(""): Template(source.read_text(encoding="utf-8"))
+        for source in sources
+    }
+    return [_write(folder, path, text.substitute(name=name)) for path, text in texts.items()]
+
+
+def _write(folder: Path, path: Path, text: str) -> str:
+    """The path as it is shown. Raises LaunchError."""
     try:
-        for source in sources:
-            path = source.relative_to(TEMPLATES / template).with_suffix("")
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            text = Template(source.read_text(encoding="utf-8")).substitute(name=name)
-            write_file(folder / path, text.encode(), SHARED)
-            written.append(path.as_posix())
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        write_file(folder / path, text.encode(), SHARED)
     except OSError as error:
         hint = disk_hint(error, "name another directory with --output")
         raise LaunchError(f"{error.filename}: {error.strerror}", hint=hint) from None
-    return written
+    return path.as_posix()
 
 
 def _next_steps(folder: Path) -> list[str]:

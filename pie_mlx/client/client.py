@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import json
 import weakref
-from collections.abc import AsyncGenerator, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -234,9 +234,12 @@ class Client:
                 chunk_data=piece,
             )
 
-    async def register_mcp_server(self, name: str, command: str, args: Sequence[str] = ()) -> None:
-        """Start an MCP server here, for the programs that this client is attached to. Raises McpError."""
-        server = await StdioServer.start(name, command, list(args))
+    async def register_mcp_server(
+        self, name: str, command: str, args: Sequence[str] = (), env: Mapping[str, str] | None = None
+    ) -> None:
+        """Start an MCP server here, for the programs that this client is attached to. It gets the variables `env`
+        besides those of this process. Raises McpError."""
+        server = await StdioServer.start(name, command, list(args), env or {})
         earlier = self._mcp.get(name)
         self._mcp[name] = server
         if earlier is not None:

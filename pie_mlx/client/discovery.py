@@ -32,13 +32,15 @@ class Address:
 
 
 class LocalEngine(msgspec.Struct, frozen=True):
-    """An engine's record in its home directory. `model` is its name for the model, `source` the model's identity."""
+    """An engine's record in its home directory. `model` is its name for the model, `source` the model's identity.
+    `variables` of the environment set its configuration; their values are digests."""
 
     pid: int
     url: str
     socket: str
     model: str = ""
     source: str = ""
+    variables: dict[str, str] = {}
 
 
 def find_engine(url: str | None, environment: Mapping[str, str], home: Path) -> Address | None:

@@ -4,6 +4,8 @@ import asyncio
 import contextlib
 import itertools
 import json
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -26,7 +28,7 @@ class StdioServer:
     _reader: "asyncio.Task[None] | None" = None
 
     @staticmethod
-    async def start(name: str, command: str, args: list[str]) -> "StdioServer":
+    async def start(name: str, command: str, args: list[str], env: Mapping[str, str]) -> "StdioServer":
         """Start the child and initialise the session. Raises McpError."""
         try:
             child = await asyncio.create_subprocess_exec(
@@ -34,6 +36,7 @@ class StdioServer:
                 *args,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
+                env={**os.environ, **env},
                 limit=LINE_LIMIT_BYTES,
             )
         except OSError as error:

@@ -1,6 +1,6 @@
 """The configuration: its schema, and loading it with the origin of every value."""
 
-from pie_mlx.config.loading import LoadedConfig, config_file, load_config, pie_home
+from pie_mlx.config.loading import LoadedConfig, config_file, load_config, pie_home, setting_variables
 from pie_mlx.config.schema import Config, EngineConfig, ModelConfig, SchedulerConfig
 from pie_mlx.config.values import Setting
 
@@ -14,4 +14,5 @@ __all__ = [
     "config_file",
     "load_config",
     "pie_home",
+    "setting_variables",
 ]

@@ -1,5 +1,6 @@
 """The configuration of this run: defaults < file < environment < flags."""
 
+import hashlib
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -149,11 +150,24 @@ def _document(path: Path, *, must_exist: bool) -> dict[str, Any]:
 def _from_environment(environment: Mapping[str, str]) -> Settings:
     found: Settings = {}
     for name, text in environment.items():
-        if name.startswith("PIE_") and "__" in name:
+        if _is_setting(name):
             path = _variable_path(name)
             key = key_of(schema_path(path))
             found[path] = Setting(read_text(key.type, text) if key else text, name)
     return found
+
+
+def setting_variables(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables that set a key, each with a digest of its value, which may be a secret."""
+    return {
+        name: hashlib.blake2s(text.encode(errors="replace"), digest_size=8).hexdigest()
+        for name, text in environment.items()
+        if _is_setting(name)
+    }
+
+
+def _is_setting(name: str) -> bool:
+    return name.startswith("PIE_") and "__" in name
 
 
 def _variable_path(name: str) -> str:

@@ -3,11 +3,12 @@
 from itertools import groupby
 from typing import Any, cast
 
+import msgspec
 import tomlkit
 from tomlkit.items import AoT, InlineTable
 
 from pie_mlx.config.loading import DEFAULT_MODEL, flatten, nearest_key, resolve, schema_path
-from pie_mlx.config.schema import KEYS, TABLE_LISTS, Key, key_of
+from pie_mlx.config.schema import KEYS, TABLE_LISTS, Key, McpConfig, key_of
 from pie_mlx.config.values import read_text
 from pie_mlx.errors import ConfigError
 
@@ -38,6 +39,32 @@ def with_setting(text: str, path: str, value: str, origin: str) -> str:
         table = _inner(table, parent, path)
     table[last] = read_text(key.type, value)
     resolve(flatten(document.unwrap(), origin), {})
+    return tomlkit.dumps(document)  # pyright: ignore[reportUnknownMemberType]
+
+
+def with_server(text: str, server: McpConfig, origin: str) -> str:
+    """The file `text` with one more MCP server. Raises ConfigError if the result is invalid."""
+    document = tomlkit.parse(text)
+    table = tomlkit.table()
+    for name, value in msgspec.to_builtins(server).items():
+        if value:
+            table.add(name, value)
+    tables: Any = document.setdefault("mcp", tomlkit.aot())
+    tables.append(table)
+    resolve(flatten(document.unwrap(), origin), {})
+    return tomlkit.dumps(document)  # pyright: ignore[reportUnknownMemberType]
+
+
+def without_server(text: str, name: str) -> str:
+    """The file `text` without that MCP server. Raises ConfigError if it has none of the name."""
+    document: Any = tomlkit.parse(text)
+    tables: list[Any] = document.get("mcp", [])
+    places = [place for place, table in enumerate(tables) if table.get("name") == name]
+    if not places:
+        raise ConfigError(f"config: there is no MCP server {name!r} in the file", hint="'pie mcp list' lists them")
+    del tables[places[0]]
+    if not tables:
+        del document["mcp"]
     return tomlkit.dumps(document)  # pyright: ignore[reportUnknownMemberType]
 
 

@@ -19,7 +19,8 @@ SOCKET_PATH_LIMIT_BYTES = 103
 
 
 class EngineFile(msgspec.Struct, frozen=True):
-    """`started_at` is Unix time. `model` is the model's name, `source` its directory or repo id."""
+    """`started_at` is Unix time. `model` is the model's name, `source` its directory or repo id. `variables` are the
+    variables that set its configuration, with digests of their values."""
 
     pid: int
     url: str
@@ -28,6 +29,7 @@ class EngineFile(msgspec.Struct, frozen=True):
     started_at: float
     model: str = ""
     source: str = ""
+    variables: dict[str, str] = {}
 
 
 def run_directory(home: Path) -> Path:

@@ -5,7 +5,7 @@ import contextlib
 import os
 import socket
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import ceil
@@ -58,9 +58,9 @@ class Server:
     """Serves while it is entered.
 
     Binds the port at once and listens when the model is loaded. `source` is the directory or repo id of the model named
-    `model`. `keys` None disables authentication. With `announces`, other commands find it through `home`. `observers`
-    are called with every event. Entering raises ConfigError if the port is in use or another engine runs with `home`,
-    and what the engine raises.
+    `model`, `variables` the digests of those that set its configuration. `keys` None disables authentication. With
+    `announces`, other commands find it through `home`. `observers` are called with every event. Entering raises
+    ConfigError if the port is in use or another engine runs with `home`, and what the engine raises.
     """
 
     def __init__(
@@ -71,6 +71,7 @@ class Server:
         home: Path,
         model: str,
         source: str = "",
+        variables: Mapping[str, str] | None = None,
         keys: Keys | None = None,
         limits: RegistryLimits | None = None,
         announces: bool = True,
@@ -81,6 +82,7 @@ class Server:
         self._home = home
         self._model = model
         self._source = source
+        self._variables = dict(variables or {})
         self._limits = limits
         self._announces = announces
         self._observers = observers
@@ -186,7 +188,14 @@ class Server:
 
     def _announce(self) -> None:
         info = EngineFile(
-            os.getpid(), self.url, self.socket_path, pie_mlx.__version__, time.time(), self._model, self._source
+            os.getpid(),
+            self.url,
+            self.socket_path,
+            pie_mlx.__version__,
+            time.time(),
+            self._model,
+            self._source,
+            self._variables,
         )
         write_engine_file(self._home, info)
 

@@ -65,9 +65,13 @@ MODEL = {
     "path": TEXT,
 }
 
-NUMBER = {"type": "number"}
+STATUS = {"enum": ["ok", "warning", "error"]}
+NUMBER, ANY, TEXTS = {"type": "number"}, {"type": ["string", "null"]}, {"type": "array", "items": TEXT}
+ID = {"type": "string", "pattern": "^[0-9a-f-]{36}$"}
 PROCESS = {
-    "id": {"type": "string", "pattern": "^[0-9a-f-]{36}$"},
+    "process": ID,
+    "user": TEXT,
+    "id": ID,
     "username": TEXT,
     "program": TEXT,
     "input": {"type": "string", "maxLength": 1024},
@@ -78,7 +82,8 @@ PROCESS = {
     "kind": {"enum": ["process", "daemon"]},
     "parent": {"type": ["string", "null"]},
     "model": TEXT,
-    "started_at": NUMBER,
+    "started_at": TIME,
+    "started_at_secs": NUMBER,
     "pages": COUNT,
     "own_pages": COUNT,
     "balance": NUMBER,
@@ -90,7 +95,7 @@ PROCESS = {
 
 SCHEMAS = {
     "ps": rows(**PROCESS),
-    "logs": rows(process=PROCESS["id"], username=TEXT, program=TEXT, started_at=NUMBER),
+    "logs": rows(process=ID, user=TEXT, username=TEXT, program=TEXT, started_at=TIME, started_at_secs=NUMBER),
     "client list": rows(**PROCESS),
     "client ping": row(url=TEXT, milliseconds=NUMBER),
     "client install": row(installed=TEXT),
@@ -112,6 +117,21 @@ SCHEMAS = {
     "auth new-key": row(path=TEXT, public_key=TEXT, fingerprint=TEXT),
     "auth trust": row(url=TEXT, fingerprint=TEXT),
     "auth remove": row(user=TEXT, removed={"type": "array", "items": TEXT}),
+    "mcp list": rows(
+        name=TEXT, transport={"enum": ["stdio", "http"]}, command=ANY, args=TEXTS, env=TEXTS, url=ANY, headers=TEXTS
+    ),
+    "mcp test": rows(name=TEXT, state={"enum": ["answers", "failed"]}, milliseconds=NUMBER, tools=TEXTS, error=TEXT),
+    "cache": row(
+        kept={
+            "type": "array",
+            "items": row(model=TEXT, user=TEXT, identity=TEXT, pages=COUNT, size_bytes=COUNT, used_at=TIME),
+        },
+        written_bytes=COUNT,
+        path=TEXT,
+    ),
+    "doctor": rows(check=TEXT, state=STATUS, status=STATUS, message=TEXT, hint=TEXT),
+    "model search": rows(**MODEL),
+    "model recommend": rows(name=TEXT, weight_bytes=COUNT, needed_bytes=COUNT, good_at=TEXT, on_disk=FLAG),
     "config show": rows(key=TEXT, value={}, origin=TEXT),
     "version": {"type": "object", "additionalProperties": TEXT},
 }

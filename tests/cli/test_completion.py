@@ -4,9 +4,14 @@ import subprocess
 import sys
 
 import pytest
+from click.shell_completion import ShellComplete
 
 from pie_mlx.cli.completion import VARIABLE
+from pie_mlx.cli.main import pie as root
+from tests.server.conftest import server
 from tests.terminal import Terminal
+
+__all__ = ["server"]
 
 pytestmark = pytest.mark.timeout(30)
 
@@ -28,6 +33,64 @@ def words(shell, command, line):
     ended = subprocess.run(["pie"], env=environment, capture_output=True, text=True, check=False)
     assert ended.stderr == ""
     return ended.stdout
+
+
+def offered(line):
+    """What is offered at the end of a line, each with its type, without a shell."""
+    *before, last = line.split(" ")[1:]
+    return [(item.type, item.value) for item in ShellComplete(root, {}, "pie", VARIABLE).get_completions(before, last)]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A working directory with programs in it."""
+    for file in ("agent/main.py", "ask.py", "notes.txt"):
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).write_text("async def main(input): ...\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_programs_are_completed_by_name_and_those_that_are_here_by_path(pie, folder):
+    assert pie("install", "ask.py").code == 0
+    assert offered("pie run ") == [("plain", name) for name in ("agent/", "ask", "ask.py", "openai", "text-completion")]
+    assert offered("pie show as") == [("plain", "ask")]
+
+
+@pytest.mark.parametrize("word", ["./ag", "agent/", "no", "~/"])
+def test_paths_are_left_to_the_shell(folder, word):
+    assert offered(f"pie run {word}") == [("file", word)]
+
+
+def test_models_are_completed_and_so_are_their_paths(home):
+    assert offered("pie run --model pie") == [("plain", "pie-tiny")]
+    assert offered("pie chat --model ./m") == [("file", "./m")]
+
+
+def test_keys_of_the_configuration_are_completed():
+    assert offered("pie config get server.po") == [("plain", "server.port")]
+
+
+def test_clients_are_completed():
+    assert offered("pie launch code") == [("plain", "codex")]
+
+
+def test_processes_are_completed_where_an_engine_runs(server, monkeypatch, pie, tmp_path):
+    monkeypatch.setenv("PIE_HOME", str(server.home))
+    (tmp_path / "waits.py").write_text(
+        "from inferlet import session\nasync def main(input):\n    await session.receive()"
+    )
+    process = pie("run", "-d", tmp_path / "waits.py").out.strip()
+    try:
+        assert ("plain", process) in offered("pie kill ")
+        assert ("plain", process) in offered(f"pie logs {process[:5]}")
+    finally:
+        pie("kill", process)
+
+
+def test_without_an_engine_there_is_no_process_and_no_error(capsys):
+    assert offered("pie kill ") == []
+    assert capsys.readouterr() == ("", "")
 
 
 def test_verbs_are_completed(command):
@@ -72,3 +135,4 @@ def test_a_shell_completes_a_verb(shell, command, pie, tmp_path):
     with Terminal(words, **own) as terminal:
         terminal.type(f"{set_up.format(script=script)}\n" + "echo re''ady\n", until="ready\r\n")
         assert "pie version" in terminal.type("pie vers\t", until="version")  # 4.2
+        assert "./examples/" in terminal.type("\x15pie run ./ex\t", until="./examples/")

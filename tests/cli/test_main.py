@@ -28,7 +28,16 @@ def test_an_unknown_verb_suggests_the_nearest(pie):
 
 @pytest.mark.parametrize(
     ("word", "verb"),
-    [("pull", "pie model download"), ("ls", "pie model list"), ("./hello", "pie run ./hello")],
+    [
+        ("pull", "pie model download"),
+        ("ls", "pie model list"),
+        ("models", "pie model list"),
+        ("status", "pie ps"),
+        ("inspect", "pie show"),
+        ("exec", "pie run"),
+        ("up", "pie serve -d"),
+        ("./hello", "pie run ./hello"),
+    ],
 )
 def test_what_others_call_a_verb_and_a_path_without_one_lead_to_it(pie, word, verb):
     ended = pie(word)
@@ -59,6 +68,37 @@ def test_the_keys_that_stand_for_options_of_others_are_there():
 @pytest.mark.parametrize("words", [[], ["run"], ["model", "list"]])
 def test_the_word_help_shows_what_the_option_does(pie, words):
     assert pie("help", *words) == pie(*words, "--help")
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("server.port", "server.port\n  0 picks a free port (whole number, at least 0, at most 65535, default 8080)\n"),
+        ("hf_repo", "model.0.hf_repo\n"),
+        ("environment", "PIE_HOME"),
+        ("json", "ISO times with their zone"),
+    ],
+)
+def test_help_explains_settings_and_topics(pie, word, said):
+    ended = pie("help", word)
+    assert (ended.code, said in ended.out) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [("modle", "did you mean 'model'?"), ("prot", "did you mean 'server.port'?"), ("pull", "use 'pie model download'")],
+)
+def test_help_of_a_word_that_is_none_suggests_one(pie, word, said):
+    ended = pie("help", word)
+    assert (ended.code, said in ended.err) == (2, True)
+
+
+@pytest.mark.parametrize("word", ["pie-tiny", "org/configured"])
+def test_a_model_is_no_program(pie, home, word):
+    (home / "config.toml").write_text('[[model]]\nhf_repo = "org/configured"\n')
+    ended = pie("run", word)
+    assert (ended.code, ended.err.splitlines()[0]) == (1, f"pie: '{word}' is a model, not a program")
+    assert f"'pie chat --model {word}' talks to it" in ended.err
 
 
 @pytest.mark.parametrize("words", [["--prompt", "Who?"], ["Who?"], ["--prompt=Who?"]])

@@ -1,3 +1,4 @@
+import json
 import os
 import subprocess
 import sys
@@ -61,12 +62,14 @@ def test_it_is_written_into_a_directory_of_its_name(pie, tmp_path, monkeypatch, 
         "demo/Pie.toml",
         "demo/main.py",
         "demo/tests/test_main.py",
+        "demo/.vscode/launch.json",
         "",
         "run it:   pie run ./demo",
         "test it:  python -m pytest demo",
     ]
     assert sorted(p.name for p in (tmp_path / "demo").rglob("*") if p.is_file()) == [
         "Pie.toml",
+        "launch.json",
         "main.py",
         "test_main.py",
     ]
@@ -74,7 +77,16 @@ def test_it_is_written_into_a_directory_of_its_name(pie, tmp_path, monkeypatch, 
 
 def test_what_was_written_is_json_when_asked(pie, tmp_path):
     written = parsed("new", pie("new", "demo", "--json", "-o", tmp_path / "x").out)
-    assert written["files"] == ["Pie.toml", "main.py", "tests/test_main.py"]
+    assert written["files"] == ["Pie.toml", "main.py", "tests/test_main.py", ".vscode/launch.json"]
+
+
+def test_an_editor_runs_it_and_attaches_to_it(pie, tmp_path):
+    pie("new", "demo", "-o", tmp_path / "x")
+    launch = json.loads((tmp_path / "x/.vscode/launch.json").read_text())
+    run, attach = launch["configurations"]
+    assert (run["module"], run["args"]) == ("pie_mlx", ["run", "--inline", "${workspaceFolder}"])
+    assert run["subProcess"] is False  # it would wait in processes of the engine that no debugger attaches to
+    assert (attach["request"], attach["connect"]) == ("attach", {"host": "127.0.0.1", "port": 5678})
 
 
 def test_nothing_is_overwritten(pie, tmp_path):

@@ -13,6 +13,7 @@ from pie_mlx.cli.run.program_input import program_input
 from pie_mlx.cli.run.remote import chosen_version, packed, run_on
 from pie_mlx.cli.run.request import RunRequest
 from pie_mlx.cli.terminal.text import table
+from pie_mlx.cli.terminal.vocabulary import process_row
 from pie_mlx.client import Client
 from pie_mlx.runtime.program.manifest import parse_manifest
 from pie_mlx.runtime.store import checked_program
@@ -65,7 +66,7 @@ def list_processes(common: Common, id_characters: int) -> None:
 
     rows = with_client(common, work)
     if common.json:
-        print(json.dumps(rows, ensure_ascii=False))
+        print(json.dumps([process_row(row) for row in rows], ensure_ascii=False))
         return
     cells = [[row["id"][:id_characters], row["program"], row["state"], row["input"][:INPUT_CHARACTERS]] for row in rows]
     print(table(("ID", "PROGRAM", "STATE", "INPUT"), cells))

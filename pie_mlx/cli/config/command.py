@@ -7,6 +7,14 @@ import click
 from pie_mlx.cli.options import Common, common_options
 
 
+def complete_key(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """The keys, with the places of lists as they are in the file."""
+    del ctx, param
+    from pie_mlx.cli.config.verbs import known_keys
+
+    return [key for key in known_keys() if key.startswith(incomplete)]
+
+
 @click.group
 @common_options
 def command() -> None:
@@ -24,7 +32,7 @@ def show(common: Common) -> None:
 
 
 @command.command
-@click.argument("key")
+@click.argument("key", shell_complete=complete_key)
 @common_options
 @click.pass_obj
 def get(common: Common, key: str) -> None:
@@ -35,7 +43,7 @@ def get(common: Common, key: str) -> None:
 
 
 @command.command("set")
-@click.argument("key")
+@click.argument("key", shell_complete=complete_key)
 @click.argument("value")
 @common_options
 @click.pass_obj

@@ -9,7 +9,7 @@ from pie_mlx.cli.config.active import active_config
 from pie_mlx.cli.options import Common
 from pie_mlx.config import LoadedConfig, config_file, load_config
 from pie_mlx.config.loading import nearest_key
-from pie_mlx.config.schema import is_secret, json_schema
+from pie_mlx.config.schema import KEYS, is_secret, json_schema
 from pie_mlx.errors import ConfigError, ModelNotFoundError
 from pie_mlx.files import disk_hint, make_private, write_file
 
@@ -43,15 +43,20 @@ def set_value(common: Common, key: str, value: str) -> None:
     """Change one value in the file and keep its comments. Nothing is written unless the result is valid as a whole."""
     from pie_mlx.config.writing import with_setting
 
-    file = common.config or config_file(os.environ)
-    text = file.read_text(encoding="utf-8") if file.exists() else ""
+    file, text = present_file(common)
     path = numbered(key, load_config(common.config if file.exists() else None))
     value = _absolute_model(value, common) if path.endswith(MODEL_KEYS) else value
-    _write(file, with_setting(text, path, value, str(file)))
+    write_config(file, with_setting(text, path, value, str(file)))
     if common.json:
         print(json.dumps({"file": str(file), "key": path}))
     elif not common.quiet:
         print(f"{file}: {path} = {HIDDEN if is_secret(path) else value}")
+
+
+def present_file(common: Common) -> tuple[Path, str]:
+    """The file of the configuration, and its text; "" if there is none."""
+    file = common.config or config_file(os.environ)
+    return file, file.read_text(encoding="utf-8") if file.exists() else ""
 
 
 def _absolute_model(reference: str, common: Common) -> str:
@@ -78,13 +83,21 @@ def init(common: Common, path: Path | None, force: bool) -> None:
     file = path or common.config or config_file(os.environ)
     if file.exists() and not force:
         raise ConfigError(f"config: {file}: exists", hint="overwrite it with --force")
-    _write(file, commented_file())
+    write_config(file, commented_file())
     print(json.dumps({"file": str(file)}) if common.json else file)
 
 
 def schema(common: Common) -> None:
     """Print the JSON Schema of config.toml: every key with its type, default, rule and meaning."""
     print(json.dumps(json_schema(), indent=None if common.json else 2))
+
+
+def known_keys() -> list[str]:
+    """Every key that can be read and set, of a configuration that may have faults."""
+    try:
+        return sorted({*KEYS, *load_config().settings})
+    except ConfigError:
+        return sorted(KEYS)
 
 
 def numbered(key: str, loaded: LoadedConfig) -> str:
@@ -99,7 +112,8 @@ def numbered(key: str, loaded: LoadedConfig) -> str:
     return key
 
 
-def _write(file: Path, text: str) -> None:
+def write_config(file: Path, text: str) -> None:
+    """Raises ConfigError."""
     try:
         make_private(file.parent)
         write_file(file, text.encode())

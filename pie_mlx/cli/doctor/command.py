@@ -49,7 +49,7 @@ def report_lines(lines: Sequence[Diagnosis], common: Common) -> int:
     """Print the diagnoses and return the exit code: 1 if any is an error. `--quiet` leaves out those that are ok."""
     shown = [line for line in lines if not (common.quiet and line.status == "ok")]
     if common.json:
-        print(json.dumps([asdict(line) for line in shown], ensure_ascii=False))
+        print(json.dumps([{**asdict(line), "state": line.status} for line in shown], ensure_ascii=False))
     else:
         for line in shown:
             print(_text(line))

@@ -11,6 +11,7 @@ import click
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.terminal.interrupts import Protect, run_interruptible
 from pie_mlx.client import Address, Client, connect, find_engine
+from pie_mlx.client.discovery import is_home_in_use
 from pie_mlx.config import pie_home
 from pie_mlx.errors import AuthError, EngineKeyError, InvalidArgumentError, SessionClosedError
 
@@ -67,7 +68,9 @@ def engine_address(common: Common) -> Address:
     """Raises SessionClosedError when no engine runs."""
     address = common.address or find_engine(common.url, os.environ, pie_home(os.environ))
     if address is None:
-        raise SessionClosedError("no engine is running", hint="start one with 'pie serve'")
+        if is_home_in_use(pie_home(os.environ)):
+            raise SessionClosedError("the engine is starting or ending", hint="try it again in a moment")
+        raise SessionClosedError("no engine is running", hint="start one with 'pie serve -d'")
     return address
 
 

@@ -2,14 +2,26 @@
 
 import click
 
+from pie_mlx.cli.engine.completions import complete_model_or_path
 from pie_mlx.cli.launch.clients import CLIENTS
 from pie_mlx.cli.options import Common, common_options
 
 
+def complete_client(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """The clients that are known."""
+    del ctx, param
+    return [name for name in CLIENTS if name.startswith(incomplete)]
+
+
 @click.command(options_metavar="[OPTIONS]")
-@click.argument("client", metavar="CLIENT")
+@click.argument("client", metavar="CLIENT", shell_complete=complete_client)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[-- ARGS...]")
-@click.option("--model", metavar="NAME|REPO|DIR", help="Serve this model, if no engine runs.")
+@click.option(
+    "--model",
+    metavar="NAME|REPO|DIR",
+    shell_complete=complete_model_or_path,
+    help="Serve this model, if no engine runs.",
+)
 @common_options
 @click.pass_obj
 def command(common: Common, client: str, arguments: tuple[str, ...], model: str | None) -> int:

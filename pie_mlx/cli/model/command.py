@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pie_mlx.cli.engine.completions import complete_model, complete_model_or_path
 from pie_mlx.cli.options import Common, Whole, common_options
 from pie_mlx.cli.terminal.confirm import confirm
 from pie_mlx.cli.terminal.text import size, table
+from pie_mlx.cli.terminal.vocabulary import iso_time
 
 if TYPE_CHECKING:
     from pie_mlx.runtime.models import CachedModel
@@ -43,7 +45,7 @@ def list_models(common: Common) -> None:
 
 
 @command.command
-@click.argument("name", metavar="NAME|REPO|DIR|GGUF")
+@click.argument("name", metavar="NAME|REPO|DIR|GGUF", shell_complete=complete_model_or_path)
 @_context
 @common_options
 @click.pass_obj
@@ -91,7 +93,7 @@ def download(common: Common, repo: str, everything: bool, offline: bool) -> None
 
 
 @command.command
-@click.argument("repo")
+@click.argument("repo", shell_complete=complete_model)
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @common_options
 @click.pass_obj
@@ -114,7 +116,7 @@ def remove(common: Common, repo: str, yes: bool) -> None:
 
 
 @command.command
-@click.argument("name", metavar="GGUF|NAME|REPO")
+@click.argument("name", metavar="GGUF|NAME|REPO", shell_complete=complete_model_or_path)
 @click.option("--output", type=click.Path(path_type=Path), metavar="DIR", help="Write there, not to the cache.")
 @click.option("--dequantize", is_flag=True, help="Keep no quantization: 2 bytes per weight.")
 @click.option(
@@ -206,7 +208,7 @@ def recommend(common: Common, context: int) -> None:
 
 
 @command.command
-@click.argument("name", metavar="NAME|REPO")
+@click.argument("name", metavar="NAME|REPO", shell_complete=complete_model)
 @common_options
 @click.pass_obj
 def verify(common: Common, name: str) -> int:
@@ -258,7 +260,7 @@ def _row(model: "CachedModel") -> dict[str, Any]:
         "size_bytes": model.size_bytes,
         "weight_bytes": found.weight_bytes,
         "kv_bytes_per_token": found.kv_bytes_per_token,
-        "modified_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(model.modified_at)),
+        "modified_at": iso_time(model.modified_at),
         "embedded": model.embedded,
         "revision": model.revision,
         "source": model.source,

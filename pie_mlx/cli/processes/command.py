@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from pie_mlx.cli.engine.completions import complete_logged, complete_process
 from pie_mlx.cli.options import Common, Whole, common_options
 
 
@@ -20,7 +21,7 @@ def ps(common: Common, all_: bool, user: str | None) -> None:
 
 
 @click.command
-@click.argument("process", metavar="[ID]", required=False)
+@click.argument("process", metavar="[ID]", required=False, shell_complete=complete_logged)
 @click.option("-f", "--follow", is_flag=True, help="Keep printing until the process ends.")
 @click.option("-n", "lines", type=Whole(min=0), metavar="N", help="The last N events only.")
 @click.option("--stdout", is_flag=True, help="Standard output only.")
@@ -40,7 +41,7 @@ def logs(common: Common, process: str | None, follow: bool, lines: int | None, s
 
 
 @click.command
-@click.argument("process", metavar="ID")
+@click.argument("process", metavar="ID", shell_complete=complete_process)
 @click.option("--files", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Save files it sends.")
 @common_options
 @click.pass_obj
@@ -55,7 +56,7 @@ def attach(common: Common, process: str, files: Path | None) -> int:
 
 
 @click.command
-@click.argument("process", metavar="ID")
+@click.argument("process", metavar="ID", shell_complete=complete_process)
 @click.argument("text")
 @common_options
 @click.pass_obj
@@ -67,7 +68,7 @@ def signal(common: Common, process: str, text: str) -> None:
 
 
 @click.command
-@click.argument("processes", metavar="ID...", nargs=-1)
+@click.argument("processes", metavar="ID...", nargs=-1, shell_complete=complete_process)
 @click.option("--all", "all_", is_flag=True, help="All processes you may end.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @common_options

@@ -9,9 +9,11 @@ from typing import Any, Protocol, TypeVar
 from pie_mlx.cli.engine.connection import engine_address, is_full_id, single_match, with_client
 from pie_mlx.cli.options import Common
 from pie_mlx.config import pie_home
-from pie_mlx.errors import SessionClosedError
+from pie_mlx.errors import InvalidArgumentError, SessionClosedError
 
 LISTED = 100
+SHOWN = 8
+"""Characters of an id that tell it from others."""
 
 Result = TypeVar("Result")
 
@@ -45,7 +47,19 @@ async def logged_id(logs: LogSource, word: str) -> str:
     found = [log["process"] for log in (await logs.query("process_logs", id_prefix=word))["logs"]]
     if not found:
         found = [row["id"] for row in (await logs.query("processes", id_prefix=word))["processes"]]
+    if not found:
+        await _refuse_program(logs, word)
     return single_match(word, found, verb="pie logs")
+
+
+async def _refuse_program(logs: LogSource, word: str) -> None:
+    """Raise InvalidArgumentError with the newest process of the program that the word names, if it names one."""
+    for log in (await logs.query("process_logs"))["logs"]:
+        if word in (log["program"], log["program"].partition("@")[0]):
+            raise InvalidArgumentError(
+                f"'{word}' is a program, and its processes have ids of their own",
+                hint=f"'pie logs {log['process'][:SHOWN]}' shows the newest, 'pie logs' lists all",
+            )
 
 
 class _LogDirectory:

@@ -17,6 +17,7 @@ from pie_mlx.cli.run.display import TextDisplay
 from pie_mlx.cli.run.failures import reason
 from pie_mlx.cli.terminal.confirm import confirm
 from pie_mlx.cli.terminal.text import table, without_controls
+from pie_mlx.cli.terminal.vocabulary import log_line, log_row, process_row
 from pie_mlx.client import Client
 from pie_mlx.errors import ProcessError
 from pie_mlx.events import (
@@ -41,7 +42,7 @@ def ps(common: Common, all_: bool, user: str | None) -> None:
 
     rows = with_client(common, work)
     if common.json:
-        print(json.dumps(rows, ensure_ascii=False))
+        print(json.dumps([process_row(row) for row in rows], ensure_ascii=False))
     elif common.quiet:
         for row in rows:
             print(row["id"])
@@ -66,7 +67,7 @@ def list_logs(common: Common) -> None:
     """List the newest logs."""
     found = with_log_source(common, lambda logs: logs.query("process_logs"))["logs"]
     if common.json:
-        print(json.dumps(found))
+        print(json.dumps([log_row(log) for log in found]))
     elif common.quiet:
         for log in found:
             print(log["process"])
@@ -167,7 +168,7 @@ class _LogDisplay:
 
     def __call__(self, line: dict[str, Any]) -> None:
         if self._is_json:
-            print(json.dumps(line, ensure_ascii=False), flush=True)
+            print(json.dumps({"process": self._process_id, **log_line(line)}, ensure_ascii=False), flush=True)
             return
         event = _event(self._process_id, line)
         self._display(event)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from pie_mlx.cli.engine.completions import complete_program
 from pie_mlx.cli.options import Common, common_options
 
 
@@ -47,7 +48,7 @@ def list_programs(common: Common) -> None:
 
 
 @click.command
-@click.argument("name", metavar="NAME[@VERSION]")
+@click.argument("name", metavar="NAME[@VERSION]", shell_complete=complete_program)
 @common_options
 @click.pass_obj
 def show(common: Common, name: str) -> None:
@@ -58,7 +59,7 @@ def show(common: Common, name: str) -> None:
 
 
 @click.command
-@click.argument("name", metavar="NAME[@VERSION]")
+@click.argument("name", metavar="NAME[@VERSION]", shell_complete=complete_program)
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @click.option("--scratch", is_flag=True, help="Also remove its files in /scratch.")
 @common_options

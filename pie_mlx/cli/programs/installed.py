@@ -4,9 +4,9 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from pie_mlx.config import pie_home
+from pie_mlx.config import load_config, pie_home
 from pie_mlx.config.schema import AuthConfig
-from pie_mlx.errors import LaunchError
+from pie_mlx.errors import LaunchError, PieError
 from pie_mlx.runtime.daemon.builtin_programs import NAMES, builtin_program
 from pie_mlx.runtime.program.program import Program
 from pie_mlx.runtime.store import ProgramStore, TrustedOwners
@@ -32,8 +32,30 @@ def installed_program(store: ProgramStore, word: str, users: Sequence[str] = ())
     raise not_installed(word)
 
 
+def is_model(word: str) -> bool:
+    """Whether it names a model that is on this disk or configured."""
+    from pie_mlx.runtime.models import find_on_disk
+
+    try:
+        return any(word in (model.name, model.hf_repo) for model in load_config().config.model) or bool(
+            find_on_disk(word)
+        )
+    except PieError:
+        return False
+
+
+def model_as_program(word: str) -> LaunchError:
+    """The error for a model where a program is wanted."""
+    return LaunchError(
+        f"'{word}' is a model, not a program",
+        hint=f"'pie chat --model {word}' talks to it, 'pie run PROGRAM --model {word}' runs a program on it",
+    )
+
+
 def not_installed(word: str) -> LaunchError:
-    """The error for an unknown program; suggests a file of that name."""
+    """The error for an unknown program; suggests a file of that name, and what a model is for."""
+    if is_model(word):
+        return model_as_program(word)
     name = word.partition("@")[0]
     files = [file for suffix in (".py", ".pie") if Path(file := f"{name}{suffix}").is_file()]
     hint = f"did you mean '{files[0]}'?" if files else "'pie list' shows what is, 'pie install PATH' installs"

@@ -12,6 +12,7 @@ from pie_mlx.cli.config.active import active_config, home
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.terminal.confirm import confirm
 from pie_mlx.cli.terminal.text import size, table
+from pie_mlx.cli.terminal.vocabulary import iso_time
 from pie_mlx.errors import LaunchError
 from pie_mlx.files import SHARED, disk_hint, write_file
 from pie_mlx.runtime.file_tree import remove_tree
@@ -124,7 +125,7 @@ def _write(target: Path, payload: bytes) -> None:
 
 def _row(record: ProgramRecord) -> dict[str, Any]:
     fields = msgspec.to_builtins(record)
-    return {"program": record.identity, **fields, "installed_at": _time(record, "%Y-%m-%dT%H:%M:%SZ")}
+    return {"program": record.identity, **fields, "installed_at": iso_time(record.installed_at)}
 
 
 def _answers_requests(store: ProgramStore, record: ProgramRecord) -> bool:

@@ -7,13 +7,16 @@ from typing import Any
 
 import click
 
+from pie_mlx.cli.engine.completions import complete_model_or_path, complete_program_or_path
 from pie_mlx.cli.options import Common, Number, Whole, common_options
+from pie_mlx.cli.run.clashes import refuse_clashes
 from pie_mlx.cli.run.request import RunRequest
 from pie_mlx.cli.terminal.standard_input import piped_text
 
 WORDS = "pie_mlx.cli.run.words"
 _ALLOW_NETWORK = "--allow-network"
 _URL = re.compile(r"[a-z]+://")
+_REPO = re.compile(r"[\w-][\w.-]*/[\w.-]+")
 
 
 class RunCommand(click.Command):
@@ -37,10 +40,10 @@ class RunCommand(click.Command):
 
 
 @click.command(cls=RunCommand, options_metavar="[OPTIONS]", epilog="Words after -- are the program's input.")
-@click.argument("program", required=False, metavar="PATH|NAME[@VERSION]")
-@click.option("-p", "--path", metavar="PATH", help="The program: a .py file, a directory or a .pie.")
+@click.argument("program", required=False, metavar="PATH|NAME[@VERSION]", shell_complete=complete_program_or_path)
+@click.option("-p", "--path", type=click.Path(), metavar="PATH", help="The program: a .py file, a directory or a .pie.")
 @click.option("-m", "--manifest", type=click.Path(path_type=Path), metavar="PATH", help="Use this Pie.toml.")
-@click.option("--model", metavar="NAME|REPO|DIR", help="Run on this model.")
+@click.option("--model", metavar="NAME|REPO|DIR", shell_complete=complete_model_or_path, help="Run on this model.")
 @click.option("--dummy", is_flag=True, help="Random tokens, no weights.")
 @click.option("--one-shot", is_flag=True, help="Start an engine for it even when one is running.")
 @click.option("--stdout", "unused", is_flag=True, hidden=True)
@@ -54,6 +57,11 @@ class RunCommand(click.Command):
 @click.option("--port", type=Whole(0, 65535), metavar="N", help="Let other clients reach its engine; 0: any free port.")
 @click.option("--log", type=click.Path(path_type=Path, dir_okay=False), metavar="PATH", help="Record all events.")
 @click.option("--files", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Save files it sends.")
+@click.option("--mcp", type=click.Path(path_type=Path), metavar="FILE", help="Let it use the servers of an .mcp.json.")
+@click.option("-d", "--detach", is_flag=True, help="Start it on the running engine, and print the id of its process.")
+@click.option("--watch", is_flag=True, help="Run it again whenever its files change.")
+@click.option("--inline", is_flag=True, help="Run it in this process: breakpoint() stops it in this terminal.")
+@click.option("--debug-port", type=Whole(0, 65535), metavar="N", help="Wait for a debugger, such as VS Code's, there.")
 @common_options
 @click.pass_context
 def command(ctx: click.Context, **given: Any) -> int:
@@ -61,7 +69,7 @@ def command(ctx: click.Context, **given: Any) -> int:
 
     It uses the engine that 'pie serve' has started. It starts one of its own where none runs, where that engine serves
     another model than --model, and with the options that change the engine (--dummy, --one-shot, --allow-fs,
-    --allow-network, --port, --log, --config).
+    --allow-network, --port, --log, --inline, --debug-port, --config). It waits for an engine that is starting.
 
     PATH is a .py file, a directory with main.py, or a .pie package; NAME is an installed program.
 
@@ -71,10 +79,11 @@ def command(ctx: click.Context, **given: Any) -> int:
     pie run examples/hello -- --prompt "Who are you?"
     """
     common = ctx.ensure_object(Common)
+    refuse_clashes(given, common)
     request = _request(given, ctx.meta.get(WORDS))
-    from pie_mlx.cli.run.dispatch import run_request
+    from pie_mlx.cli.run import dispatch
 
-    return run_request(request, common)
+    return dispatch.start_request(request, common) if given["detach"] else dispatch.run_request(request, common)
 
 
 def _request(given: dict[str, Any], words: list[str] | None) -> RunRequest:
@@ -100,6 +109,10 @@ def _request(given: dict[str, Any], words: list[str] | None) -> RunRequest:
         allow_files=given["allow_files"],
         port=given["port"],
         log=given["log"],
+        inline=given["inline"],
+        debug_port=given["debug_port"],
+        watch=given["watch"],
+        mcp=given["mcp"],
     )
 
 
@@ -108,6 +121,7 @@ def _is_path(word: str) -> bool:
     from pie_mlx.runtime.program.program import looks_like_path
 
     if looks_like_path(word) or not Path(word).exists():
+        _refuse_model(word)
         return looks_like_path(word)
     from pie_mlx.config import pie_home
     from pie_mlx.errors import PieError
@@ -118,6 +132,16 @@ def _is_path(word: str) -> bool:
     except PieError:
         return True
     return False
+
+
+def _refuse_model(word: str) -> None:
+    """Raise LaunchError for the name of a model's repo, which looks like a path."""
+    if not _REPO.fullmatch(word) or word.endswith((".py", ".pie")) or Path(word).exists():
+        return
+    from pie_mlx.cli.programs.installed import is_model, model_as_program
+
+    if is_model(word):
+        raise model_as_program(word)
 
 
 def _hosts(given: str | None) -> tuple[str, ...] | None:

@@ -10,9 +10,11 @@ from typing import Any
 import click
 import msgspec
 
+from pie_mlx.cli.engine.mcp_file import servers_in
 from pie_mlx.cli.engine.model_settings import chosen_model_settings, requested_settings
 from pie_mlx.cli.engine.recording import recording_in
 from pie_mlx.cli.engine.reuse import reusable_engine
+from pie_mlx.cli.engine.starting import await_starting, warn_of_unused_settings
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.run.local import Observers, prepared_local_run
 from pie_mlx.cli.run.request import RunRequest
@@ -21,6 +23,7 @@ from pie_mlx.cli.terminal.interrupts import Protect, run_interruptible
 from pie_mlx.client.discovery import Address, find_engine
 from pie_mlx.config import load_config, pie_home
 from pie_mlx.config.schema import Config, RuntimeConfig
+from pie_mlx.errors import SessionClosedError
 from pie_mlx.events import Event
 
 Run = Callable[[Protect], Coroutine[Any, Any, int]]
@@ -30,19 +33,51 @@ def run_request(request: RunRequest, common: Common) -> int:
     """Run the program and return the exit code. Raises PieError and click.UsageError before it starts."""
     address = chosen_engine(request, common)
     if address is not None:
-        from pie_mlx.cli.run.remote import run_on
+        warn_of_unused_settings(pie_home(os.environ), common)
+    try:
+        if address is not None and request.watch:
+            from pie_mlx.cli.run.watching.rerun import watched_on
 
-        return run_on(address, request, common)
+            return run_interruptible(watched_on(address, request, common))
+        if address is not None:
+            from pie_mlx.cli.run.remote import run_on
+
+            return run_on(address, request, common)
+        return _run_here(request, common)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def start_request(request: RunRequest, common: Common) -> int:
+    """Start the program on the running engine, print its id and return the exit code. Raises SessionClosedError."""
+    from pie_mlx.cli.run.detached import run_detached
+
+    address = None if request.needs_own_engine else chosen_engine(request, common)
+    if address is None:
+        raise SessionClosedError(
+            "--detach: the program runs on an engine that goes on, and none is used", hint="start one: pie serve -d"
+        )
+    warn_of_unused_settings(pie_home(os.environ), common)
+    return run_detached(address, request, common)
+
+
+def _run_here(request: RunRequest, common: Common) -> int:
+    """On an engine of its own. Raises KeyboardInterrupt."""
     with _observers(request.log, debug=common.debug) as observers:
-        try:
-            return run_interruptible(_prepared_own_run(request, common, observers))
-        except KeyboardInterrupt:
-            return INTERRUPTED
+        if request.inline:
+            from pie_mlx.cli.run.debugging.inline import run_inline
+
+            return run_inline(prepared_local_run(request, common, _permitting_config(request, common), observers))
+        return run_interruptible(_prepared_own_run(request, common, observers))
 
 
 def _prepared_own_run(request: RunRequest, common: Common, observers: Observers) -> Run:
     """The run on an engine of its own. Raises PieError and click.UsageError."""
     config = _permitting_config(request, common)
+    if request.watch:
+        from pie_mlx.cli.run.watching.rerun import watched_here
+
+        return watched_here(request, common, config, observers)
     if request.port is None:
         return prepared_local_run(request, common, config, observers).run
     from pie_mlx.cli.run.listening import ListeningRun
@@ -55,7 +90,10 @@ def _prepared_own_run(request: RunRequest, common: Common, observers: Observers)
 def _permitting_config(request: RunRequest, common: Common) -> Config:
     config = load_config(common.config).config
     runtime = permitted(config.runtime, request.network_hosts, allow_files=request.allow_files)
-    return msgspec.structs.replace(config, runtime=runtime)
+    if request.inline or request.debug_port is not None:
+        runtime = msgspec.structs.replace(runtime, isolation="inline" if request.inline else "process")
+    servers = [] if request.mcp is None else servers_in(request.mcp, os.environ)
+    return msgspec.structs.replace(config, runtime=runtime, mcp=[*config.mcp, *servers])
 
 
 @contextlib.contextmanager
@@ -73,6 +111,8 @@ def chosen_engine(request: RunRequest, common: Common) -> Address | None:
     """
     home = pie_home(os.environ)
     if not request.needs_own_engine and common.config is None:
+        if not (common.url or os.environ.get("PIE_URL")):
+            await_starting(home, common)
         if request.model is None:
             return find_engine(common.url, os.environ, home)
         if not common.url:
@@ -80,8 +120,8 @@ def chosen_engine(request: RunRequest, common: Common) -> Address | None:
             return reusable_engine(request.model, settings, home, quiet=common.quiet)
     if common.url:
         raise click.UsageError(
-            "--url names a running engine: --one-shot, --dummy, --model, --allow-fs, --allow-network, --port, --log "
-            "and --config start another one"
+            "--url names a running engine: --one-shot, --dummy, --model, --allow-fs, --allow-network, --port, --log, "
+            "--inline, --debug-port and --config start another one"
         )
     return None
 

@@ -76,7 +76,7 @@ class TextDisplay:
 
 
 class JsonDisplay:
-    """One object per event; the last is `return` or `error`."""
+    """One object per event; the last is `return` or `error`. `process_id` is the earlier word for `process`."""
 
     def __call__(self, event: ProcessEvent) -> None:
         match event:
@@ -94,7 +94,7 @@ class JsonDisplay:
                 pass
 
     def _show(self, process: str, event: str, value: str, **more: str | int) -> None:
-        line = {"process_id": process, "event": event, "value": value, **more}
+        line = {"process": process, "process_id": process, "event": event, "value": value, **more}
         print(json.dumps(line, ensure_ascii=False), flush=True)
 
 

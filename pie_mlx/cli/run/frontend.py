@@ -26,6 +26,8 @@ class Frontend(Protocol):
 
 def frontend_for(request: RunRequest, common: Common) -> Frontend:
     """A terminal that takes turns with the program, or lines that are typed at any time."""
+    if request.inline:
+        return OutputFrontend(common)
     if not request.takes_turns:
         return LineFrontend(common, shows_errors=common.json or common.debug or not request.is_builtin)
     from pie_mlx.cli.run.conversation import Conversation
@@ -50,6 +52,14 @@ class LineFrontend:
     async def forward_input(self, process: MessageSink) -> None:
         """Runs until the input ends."""
         await send_typed_lines(process)
+
+
+class OutputFrontend(LineFrontend):
+    """Forwards nothing: what is typed is for somebody else."""
+
+    async def forward_input(self, process: MessageSink) -> None:
+        """Returns at once."""
+        await process.close_session()
 
 
 @contextlib.asynccontextmanager

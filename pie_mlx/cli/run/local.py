@@ -1,12 +1,16 @@
 """`pie run` on an engine of its own, in this process."""
 
 import asyncio
+import contextlib
 import errno
 import os
+import socket
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pie_mlx.cli.engine.model_settings import requested_settings
 from pie_mlx.cli.options import Common
@@ -23,12 +27,17 @@ from pie_mlx.config.schema import Config
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.events import Event
 from pie_mlx.runtime.configured import launch_limits, mcp_servers, worker_settings
+from pie_mlx.runtime.execution.entry import Entry
 from pie_mlx.runtime.execution.outcome import Failed, Outcome
 from pie_mlx.runtime.execution.process import Process
 from pie_mlx.runtime.program.parameters import Input
 from pie_mlx.runtime.program.program import Program, find_program
 from pie_mlx.runtime.store import ProgramStore, pack_program
+from pie_mlx.runtime.worker.debug_relay import debug_listener
 from pie_mlx.system import login_name
+
+if TYPE_CHECKING:
+    from pie_mlx.runtime.engine import Engine
 
 Observers = Sequence[Callable[[Event], None]]
 """Called with every event of the engine."""
@@ -41,7 +50,34 @@ def prepared_local_run(request: RunRequest, common: Common, config: Config, obse
     settings = requested_settings(request.model, dummy=request.dummy, common=common)
     if request.files is not None:
         request.files.mkdir(parents=True, exist_ok=True)
-    return LocalRun(program, value, settings, config, frontend_for(request, common), request, observers, common)
+    debugger = None if request.debug_port is None else debug_listener(request.debug_port)
+    frontend = frontend_for(request, common)
+    return LocalRun(program, value, settings, config, frontend, request, observers, common, debugger)
+
+
+def own_engine(
+    settings: EngineSettings, config: Config, observers: Observers, progress: Callable[[str], None]
+) -> "Engine":
+    """An engine of this process; not started yet."""
+    # Loads MLX and the model libraries, so the command line is checked first.
+    from pie_mlx.runtime.engine import Engine
+
+    def notify(event: Event) -> None:
+        for observer in observers:
+            observer(event)
+
+    runtime = config.runtime
+    return Engine(
+        settings,
+        isolation=runtime.isolation,
+        workers=worker_settings(runtime, pie_home(os.environ)),
+        mcp=mcp_servers(config.mcp),
+        mcp_timeout_seconds=runtime.mcp_timeout_secs,
+        launch_limits=launch_limits(runtime),
+        resolve=partial(installed_program, local_store(config.auth)),
+        progress=progress,
+        on_event=notify if observers else None,
+    )
 
 
 def chosen_program(request: RunRequest, store: ProgramStore) -> Program:
@@ -67,42 +103,46 @@ class LocalRun:
     request: RunRequest
     observers: Observers
     common: Common
+    debugger: socket.socket | None = None
+    """Where a debugger connects."""
+    entry: Entry | None = None
+    """How the program is executed, if not as usual."""
 
     async def run(self, protect: Protect) -> int:
         with progress_line(self.common) as (progress, loaded):
-            # Loads MLX and the model libraries, so the command line is checked first.
-            from pie_mlx.runtime.engine import Engine
-
-            runtime = self.config.runtime
-            async with Engine(
-                self.settings,
-                isolation=runtime.isolation,
-                workers=worker_settings(runtime, pie_home(os.environ)),
-                mcp=mcp_servers(self.config.mcp),
-                mcp_timeout_seconds=runtime.mcp_timeout_secs,
-                launch_limits=launch_limits(runtime),
-                resolve=partial(installed_program, local_store(self.config.auth)),
-                progress=progress,
-                on_event=self._notify if self.observers else None,
-            ) as engine:
+            async with own_engine(self.settings, self.config, self.observers, progress) as engine:
                 protect()
                 loaded()
-                process = await engine.launch(
-                    self.program,
-                    self.input,
-                    username=login_name(),
-                    on_event=self.frontend.show,
-                    on_file=ReceivedFiles(self.request.files),
-                    capture_output=True,
-                    token_budget=self.request.token_budget,
-                )
-                async with forwarding_input(self.frontend, _LocalProcess(process)):
-                    outcome = await _outcome(process, self.request.timeout_seconds)
+                outcome = await self.outcome_on(engine)
         return self._report(outcome)
 
-    def _notify(self, event: Event) -> None:
-        for observer in self.observers:
-            observer(event)
+    async def run_on(self, engine: "Engine") -> int:
+        """Run it on an engine that goes on."""
+        return self._report(await self.outcome_on(engine))
+
+    async def outcome_on(self, engine: "Engine") -> Outcome:
+        with self.debugger or contextlib.nullcontext():
+            return await self._outcome_of_launch(engine)
+
+    async def _outcome_of_launch(self, engine: "Engine") -> Outcome:
+        self._tell_of_debugger()
+        process = await engine.launch(
+            self.entry or self.program,
+            self.input,
+            username=login_name(),
+            on_event=self.frontend.show,
+            on_file=ReceivedFiles(self.request.files),
+            capture_output=True,
+            token_budget=self.request.token_budget,
+            debugger=self.debugger,
+        )
+        async with forwarding_input(self.frontend, _LocalProcess(process)):
+            return await _outcome(process, self.request.timeout_seconds)
+
+    def _tell_of_debugger(self) -> None:
+        if self.debugger is not None and not self.common.quiet:
+            host, port = self.debugger.getsockname()
+            print(f"pie: waiting for a debugger at {host}:{port}", file=sys.stderr, flush=True)
 
     def _report(self, outcome: Outcome) -> int:
         if not isinstance(outcome, Failed):

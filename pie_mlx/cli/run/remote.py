@@ -2,11 +2,13 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pie_mlx.cli.engine.connection import open_client
+from pie_mlx.cli.engine.mcp_file import servers_in
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.programs.installed import not_installed
 from pie_mlx.cli.run.display import Display, ReceivedFiles
@@ -15,10 +17,10 @@ from pie_mlx.cli.run.frontend import Frontend, forwarding_input, frontend_for
 from pie_mlx.cli.run.original_paths import OriginalPaths
 from pie_mlx.cli.run.program_input import program_input
 from pie_mlx.cli.run.request import RunRequest
-from pie_mlx.cli.terminal.errors import INTERRUPTED
 from pie_mlx.cli.terminal.interrupts import Protect, run_interruptible
 from pie_mlx.client import Address, Client, RemoteProcess
-from pie_mlx.errors import ProcessError
+from pie_mlx.config.schema import McpConfig
+from pie_mlx.errors import ConfigError, ProcessError
 from pie_mlx.events import ProcessFailed, ProcessFile, ProcessReturned
 from pie_mlx.runtime.program.manifest import Manifest, parse_manifest
 from pie_mlx.runtime.store import PackedProgram, checked_program, digest
@@ -27,11 +29,8 @@ from pie_mlx.runtime.store.resolution import parse_identifier
 
 
 def run_on(address: Address, request: RunRequest, common: Common) -> int:
-    """Run the program and return the exit code. Raises PieError and click.UsageError."""
-    try:
-        return run_interruptible(prepared(request, common)(address).run)
-    except KeyboardInterrupt:
-        return INTERRUPTED
+    """Run the program and return the exit code. Raises PieError, click.UsageError and KeyboardInterrupt."""
+    return run_interruptible(prepared(request, common)(address).run)
 
 
 def prepared(request: RunRequest, common: Common) -> Callable[[Address], "RemoteRun"]:
@@ -40,7 +39,8 @@ def prepared(request: RunRequest, common: Common) -> Callable[[Address], "Remote
     if request.files is not None:
         request.files.mkdir(parents=True, exist_ok=True)
     frontend = frontend_for(request, common)
-    return lambda address: RemoteRun(address, source, request, common, frontend)
+    servers = [] if request.mcp is None or request.port is not None else servers_in(request.mcp, os.environ)
+    return lambda address: RemoteRun(address, source, request, common, frontend, servers)
 
 
 def packed(request: RunRequest) -> PackedProgram:
@@ -57,16 +57,25 @@ class RemoteRun:
     request: RunRequest
     common: Common
     frontend: Frontend
+    servers: Sequence[McpConfig] = ()
+    """MCP servers that run beside this command."""
 
     async def run(self, protect: Protect) -> int:
         async with await open_client(self.address) as client:
-            identifier, manifest = await self._program(client)
-            value = program_input(self.request, manifest.parameters)
-            if self.source is not None:
-                await client.install(self.source.payload, self.source.manifest_text, keep=False)
-            process = await client.launch(identifier, value, token_budget=self.request.token_budget)
+            for server in self.servers:
+                await register(client, server)
+            process, manifest = await self.launch(client)
             protect()
             return self._report(manifest, await self._follow(process))
+
+    async def launch(self, client: Client, *, attach: bool = True) -> tuple[RemoteProcess, Manifest]:
+        """Start the program. Raises PieError and click.UsageError."""
+        identifier, manifest = await self._program(client)
+        value = program_input(self.request, manifest.parameters)
+        if self.source is not None:
+            await client.install(self.source.payload, self.source.manifest_text, keep=False)
+        budget = self.request.token_budget
+        return await client.launch(identifier, value, attach=attach, token_budget=budget), manifest
 
     async def _program(self, client: Client) -> tuple[str, Manifest]:
         if self.source is not None:
@@ -108,6 +117,16 @@ class RemoteRun:
             return 0
         source = None if self.source is None else self.request.path
         return report_failed(f"program '{manifest.identity}'", ended, self.common, source)
+
+
+async def register(client: Client, server: McpConfig) -> None:
+    """Start a server beside this command, for its programs on the engine. Raises ConfigError and McpError."""
+    if server.command is None:
+        raise ConfigError(
+            f"--mcp: {server.name}: a running engine reaches no further servers by url",
+            hint="give --one-shot, or add it for the engine: pie mcp add",
+        )
+    await client.register_mcp_server(server.name, server.command, server.args, server.env)
 
 
 async def show_events(

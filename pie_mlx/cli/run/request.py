@@ -27,6 +27,14 @@ class RunRequest:
     """The port its engine listens on; None for an engine that takes no clients."""
     log: Path | None = None
     """The file that records the events of its engine."""
+    inline: bool = False
+    """Whether it runs on the main thread of this command."""
+    debug_port: int | None = None
+    """The port of this machine where it waits for a debugger."""
+    watch: bool = False
+    """Whether it runs again after each change of its files."""
+    mcp: Path | None = None
+    """The file of MCP servers for this run."""
     is_builtin: bool = False
     """Whether the program comes with pie-mlx: its traceback means nothing to the user, who did not write it."""
     takes_turns: bool = False
@@ -35,5 +43,6 @@ class RunRequest:
     @property
     def needs_own_engine(self) -> bool:
         """Whether an option needs an engine of its own, whatever the running one serves."""
-        given = (self.network_hosts, self.port, self.log)
-        return self.one_shot or self.dummy or self.allow_files or any(value is not None for value in given)
+        given = (self.network_hosts, self.port, self.log, self.debug_port)
+        flags = self.one_shot or self.dummy or self.allow_files or self.inline
+        return flags or any(value is not None for value in given)

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from pie_mlx.cli.engine.completions import complete_model_or_path
 from pie_mlx.cli.options import Common, Whole, common_options
 
 ELSEWHERE = {
@@ -38,7 +39,7 @@ class ServeCommand(click.Command):
 @click.option("--host", metavar="HOST", help="Listen on this address.")
 @click.option("--port", type=Whole(0, 65535), metavar="N", help="Listen on this port; 0: any free one.")
 @click.option("--no-auth", is_flag=True, help="Accept clients without a key; on this machine only.")
-@click.option("--model", metavar="NAME|REPO|DIR", help="Serve this model.")
+@click.option("--model", metavar="NAME|REPO|DIR", shell_complete=complete_model_or_path, help="Serve this model.")
 @click.option("--dummy", is_flag=True, help="Random tokens, no weights.")
 @click.option(
     "--record",
@@ -47,17 +48,25 @@ class ServeCommand(click.Command):
     metavar="FILE",
     help="Record all events; PIE_LOG names the file as well.",
 )
+@click.option("-d", "--detach", is_flag=True, help="Return when it is ready, and leave it running.")
 @click.option("-m", "--monitor", is_flag=True, help="Show the monitor. The engine keeps running when you leave it.")
 @click.option("--no-snapshot", is_flag=True, hidden=True)
 @common_options
 @click.pass_obj
-def command(common: Common, **given: Any) -> int:
-    """Start an engine that clients can use, and keep it running until Ctrl-C.
+def command(common: Common, detach: bool, **given: Any) -> int:
+    """Start an engine that clients can use, and keep it running until Ctrl-C, or with -d until 'pie stop'.
 
     \b
-    pie serve --port 0 &
+    pie serve -d
     pie run examples/hello
     """
     from pie_mlx.cli.serve.server import ServeRequest, serve
 
-    return serve(ServeRequest(**given), common)
+    request = ServeRequest(**given)
+    if not detach:
+        return serve(request, common)
+    if request.monitor or common.url:
+        raise click.UsageError("--detach and --monitor, --url exclude each other: 'pie top' shows the monitor")
+    from pie_mlx.cli.serve.detached import serve_detached
+
+    return serve_detached(request, common)

@@ -23,6 +23,7 @@ from pie_mlx.cli.terminal.errors import INTERRUPTED, report_failure
 from pie_mlx.cli.terminal.progress import progress_line
 from pie_mlx.cli.terminal.signals import end_at_once, ending_signals
 from pie_mlx.cli.terminal.text import without_controls
+from pie_mlx.config import setting_variables
 from pie_mlx.config.rules import is_loopback, listening_problem
 from pie_mlx.config.schema import Config, EngineConfig
 from pie_mlx.engine.settings import EngineSettings
@@ -132,6 +133,7 @@ class _Serving:
                 home=home(),
                 model=model_name(self.settings),
                 source=served_source(self.settings),
+                variables=setting_variables(os.environ),
                 keys=user_keys(self.config, home()),
                 limits=registry_limits(self.config),
                 observers=self._observers(recording),

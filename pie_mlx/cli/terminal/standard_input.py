@@ -6,8 +6,11 @@ import stat
 import sys
 import threading
 from typing import Protocol
+from weakref import WeakKeyDictionary
 
 import click
+
+_lines: "WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Queue[str | None]]" = WeakKeyDictionary()
 
 
 def piped_text() -> str:
@@ -43,13 +46,19 @@ async def send_typed_lines(process: MessageSink) -> None:
         lines = typed_lines()
         while (line := await lines.get()) is not None:
             await process.send(line)
+        lines.put_nowait(None)  # for the next process
     await process.close_session()
 
 
 def typed_lines() -> "asyncio.Queue[str | None]":
-    """Lines of standard input, then None. A thread reads them: waiting for a terminal and a socket is not portable."""
+    """Lines of standard input, then None; the same queue for all who ask on a loop.
+
+    A thread reads them: waiting for a terminal and a socket is not portable.
+    """
     loop = asyncio.get_running_loop()
-    lines: asyncio.Queue[str | None] = asyncio.Queue()
+    if loop in _lines:
+        return _lines[loop]
+    lines = _lines[loop] = asyncio.Queue()
 
     def read() -> None:
         try:

@@ -10,7 +10,6 @@ import tomllib
 
 import pytest
 
-from pie_mlx.cli.launch import own_engine
 from pie_mlx.cli.launch.clients import CLIENTS, Target
 from pie_mlx.client.discovery import is_home_in_use
 from pie_mlx.server import ServerSettings
@@ -164,7 +163,7 @@ def test_a_token_is_wanted_with_authentication_and_not_printed(pie, install, tmp
 def test_an_engine_that_cannot_start_says_why(pie, install, monkeypatch):
     install("claude")
     failing = ["/bin/sh", "-c", "printf 'pie: port 1: not permitted\\n     try: another\\n' >&2; exit 1"]
-    monkeypatch.setattr(own_engine, "engine_command", lambda model, common: failing)
+    monkeypatch.setattr("pie_mlx.cli.engine.spawning.engine_command", lambda words, common: failing)
     ended = pie("launch", "claude")
     said = "pie: the engine did not start: port 1: not permitted\n     try: another\n"
     assert (ended.code, ended.err) == (1, said)

@@ -16,8 +16,9 @@ __all__ = ["server"]
 pytestmark = pytest.mark.timeout(60)
 
 KEYS = {
-    "id", "username", "program", "input", "elapsed_secs", "state", "reason", "attached", "kind", "parent", "model",
-    "started_at", "pages", "own_pages", "balance", "bid", "prompt_tokens", "cached_tokens", "miss",
+    "process", "user", "id", "username", "program", "input", "elapsed_secs", "state", "reason", "attached", "kind",
+    "parent", "model",
+    "started_at", "started_at_secs", "pages", "own_pages", "balance", "bid", "prompt_tokens", "cached_tokens", "miss",
 }  # fmt: skip
 
 
@@ -108,6 +109,13 @@ def test_without_an_engine_and_logs_there_is_nothing_to_ask(pie, tmp_path, monke
         "pie: no engine is running, and nothing is recorded\n"
         "     try: programs on 'pie serve' are recorded; others leave no log\n"
     )
+
+
+def test_the_name_of_a_program_leads_to_its_newest_process(pie, start):
+    process = start("value", value="1")
+    program = next(log["program"] for log in parsed("logs", pie("logs", "--json").out) if log["process"] == process)
+    ended = pie("logs", program.partition("@")[0])
+    assert (ended.code, f"'pie logs {process[:8]}' shows the newest" in ended.err) == (1, True)
 
 
 def test_logs_cannot_speak_to_the_terminal(pie, start):
@@ -244,7 +252,7 @@ def test_no_engine(pie, tmp_path, monkeypatch):
     monkeypatch.setenv("PIE_HOME", str(tmp_path))
     ended = pie("ps", "--json")
     assert ended.code == 1
-    assert json.loads(ended.err)["error"]["hint"] == "start one with 'pie serve'"
+    assert json.loads(ended.err)["error"]["hint"] == "start one with 'pie serve -d'"
 
 
 async def _launch(server, input):

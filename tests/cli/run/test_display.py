@@ -62,10 +62,10 @@ def test_json_is_one_object_per_event(capsys):
     ):
         display(event)
     assert [json.loads(line) for line in capsys.readouterr().out.splitlines()] == [
-        {"process_id": "p", "event": "stderr", "value": "w\n"},
-        {"process_id": "p", "event": "message", "value": "ä", "format": "text"},
-        {"process_id": "p", "event": "file", "value": "a.txt", "size_bytes": 3},
-        {"process_id": "p", "event": "return", "value": "1", "format": "json"},
+        {"process": "p", "process_id": "p", "event": "stderr", "value": "w\n"},
+        {"process": "p", "process_id": "p", "event": "message", "value": "ä", "format": "text"},
+        {"process": "p", "process_id": "p", "event": "file", "value": "a.txt", "size_bytes": 3},
+        {"process": "p", "process_id": "p", "event": "return", "value": "1", "format": "json"},
     ]
 
 

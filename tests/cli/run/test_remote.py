@@ -1,5 +1,6 @@
 """`pie run` on an engine that runs already."""
 
+import json
 import os
 import pty
 import re
@@ -11,6 +12,7 @@ import pytest
 from pie_mlx.client import connect
 from pie_mlx.errors import LaunchError
 from tests.cli.pipes import after_its_first_line
+from tests.runtime.mcp.servers import small_server
 from tests.server.conftest import server
 
 __all__ = ["server"]
@@ -53,6 +55,29 @@ def write(tmp_path):
 
 def says(value):
     return f"async def main(input):\n    return {value!r}\n"
+
+
+def test_a_program_that_is_left_running_has_an_id_and_a_log(pie, write):
+    process = pie("run", "-d", write("async def main(input):\n    print('heard')\n    return 7\n")).out.strip()
+    assert pie("logs", "-f", process).out == "heard\n7\n"
+    assert json.loads(pie("run", "-d", "--json", write(says("once more"))).out).keys() == {"process"}
+
+
+def test_a_program_is_left_on_a_running_engine_only(pie, write, monkeypatch, tmp_path):
+    monkeypatch.setenv("PIE_HOME", str(tmp_path))
+    ended = pie("run", "-d", write(says("here")))
+    assert (ended.code, ended.err.splitlines()[-1]) == (1, "     try: start one: pie serve -d")
+
+
+def test_a_program_uses_the_servers_of_a_file_beside_the_command(pie, write, tmp_path):
+    small = small_server(tmp_path)
+    servers = {"mine": {"command": small.command, "args": list(small.args)}, "far": {"url": "https://x.y"}}
+    calls = "from inferlet import mcp\nasync def main(input):\n    return sorted(mcp.available_servers())\n"
+    (tmp_path / "one.json").write_text(json.dumps({"mcpServers": {"mine": servers["mine"]}}))
+    assert '"mine"' in pie("run", "--mcp", tmp_path / "one.json", write(calls)).out
+    (tmp_path / "two.json").write_text(json.dumps({"mcpServers": servers}))
+    ended = pie("run", "--mcp", tmp_path / "two.json", write(calls))
+    assert (ended.code, "give --one-shot" in ended.err) == (1, True)
 
 
 def test_a_path_is_run_without_being_installed(pie, write):

@@ -1,5 +1,6 @@
 """What `pie serve` refuses before a model is loaded."""
 
+import json
 import socket
 
 import pytest
@@ -8,6 +9,24 @@ from pie_mlx.event_log import EventWriter, read_events
 from pie_mlx.events import ProcessLaunched
 
 EVENT = ProcessLaunched("p", "ada", "chat@1.0.0")
+
+
+@pytest.mark.timeout(60)
+def test_a_detached_engine_is_ready_when_the_command_returns_and_ends_with_pie_stop(pie, home):
+    started = json.loads(pie("serve", "-d", "--dummy", "--port", "0", "--json").out)
+    try:
+        assert pie("ps", "--json").out == "[]\n"
+        assert f"Server ready at {started['url']}" in (home / "serve.log").read_text()
+        ended = pie("serve", "-d", "--dummy", "--port", "0")
+        assert (ended.code, ended.err.splitlines()[0]) == (1, f"pie: {home}: an engine already runs with it")
+    finally:
+        assert pie("stop", "-y").code == 0
+
+
+def test_a_detached_engine_that_cannot_start_says_why(pie):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        ended = pie("serve", "-d", "--dummy", "--port", taken.getsockname()[1])
+    assert (ended.code, "the engine did not start: " in ended.err, "is in use" in ended.err) == (1, True, True)
 
 
 @pytest.fixture
