@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from pie_mlx.cli.help import TOPICS
 from pie_mlx.cli.main import SECTIONS, pie
 from pie_mlx.config.schema import KEYS, Key
 from pie_mlx.config.values import rule
@@ -207,6 +208,10 @@ def cli_lines() -> Iterator[str]:
             command = pie.get_command(root, name)
             if verb.summary and command is not None:
                 yield from _verb(command, click.Context(command, root, name), common)
+    yield "\n## Topics\n"
+    yield "`pie help TOPIC` prints them."
+    for name, text in TOPICS.items():
+        yield f"\n### {name}\n\n```\n{text}\n```"
 
 
 def _verb(command: click.Command, context: click.Context, common: set[str]) -> Iterator[str]:

@@ -14,7 +14,7 @@ VARIABLE = "_PIE_COMPLETE"
 @common_options
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:
-    """Print the script that completes pie's verbs and options in a shell.
+    """Print the script that completes verbs, options and names in a shell: programs, processes, models, settings.
 
     \b
     bash   eval "$(pie completion bash)"          in ~/.bashrc (bash 4.4 or newer)

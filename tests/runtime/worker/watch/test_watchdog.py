@@ -114,3 +114,10 @@ async def test_what_the_engine_computes_for_a_program_is_processor_time_of_that_
     executor.engine_seconds = 2.5
     assert looked_at(executor, 1.0, max_cpu_seconds=3).verdict == ""
     assert looked_at(executor, 1.0, max_cpu_seconds=2).verdict == "CPU limit of 2 s exceeded"
+
+
+async def test_a_program_that_a_debugger_may_stop_is_not_asked_for_signs_of_life_and_may_take_its_time():
+    executor = Executor()
+    executor.is_debugged, executor.engine_seconds = True, 1e3
+    looked_at(executor, 61.0, max_cpu_seconds=1)
+    assert (executor.pings, executor.verdict) == (0, "")
