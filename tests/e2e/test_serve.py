@@ -1,6 +1,8 @@
 """`pie serve` as a process of its own: how it starts, how it ends, and what is left when it is killed."""
 
+import contextlib
 import json
+import os
 import shutil
 import signal
 import socket
@@ -80,11 +82,21 @@ def test_an_interrupted_run_ends_its_program(serving, player):
     assert engine.end(signal.SIGINT) == 130
 
 
-def test_stop_ends_the_engine_and_waits_for_its_end(serving, player):
-    engine = serving("--port", "0")
+@pytest.fixture
+def detached(serving):
+    """An engine that was left running, and what was said of it."""
+    engine = serving("--port", "0", "-d")
     info = engine.ready()
-    assert engine.pie("stop") == (0, f"the engine at {info['url']} has ended\n", "")
+    yield engine, info
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(info["pid"], signal.SIGKILL)
+
+
+def test_stop_ends_an_engine_that_was_left_running_and_waits_for_its_end(detached):
+    engine, info = detached
     assert engine.child.wait(timeout=5) == 0
+    assert f"Server ready at {info['url']}" in (engine.home / "serve.log").read_text()
+    assert engine.pie("stop") == (0, f"the engine at {info['url']} has ended\n", "")
     assert [path.name for path in (engine.home / "run").iterdir()] == ["lock"]
     code, out, err = engine.pie("stop")
     assert (code, out, err.splitlines()) == (

@@ -29,20 +29,21 @@ def program(tmp_path):
     return write
 
 
-@pytest.mark.parametrize(("define", "wait"), [("async def", "await asyncio.sleep(0)"), ("def", "session.send('sent')")])
-def test_a_breakpoint_stops_the_program_where_its_values_can_be_changed(pie, answer, program, define, wait):
+def test_a_breakpoint_stops_the_program_where_its_values_can_be_changed(pie, answer, program):
     answer("p number + 1\nnumber = 7\nc\n")
-    ended = pie("run", "--inline", "--dummy", program(define, wait))
+    ended = pie("run", "--inline", "--dummy", program())
     assert (ended.code, ended.err) == (0, "")
     assert '-> print("printed", number)' in ended.out
     assert [line for line in ended.out.splitlines() if "(Pdb)" in line] == ["(Pdb) 42", "(Pdb) (Pdb) printed 7"]
     assert ended.out.endswith('{"number": 7}\n')
 
 
-@pytest.mark.parametrize("typed", ["q\n", ""])
-def test_who_leaves_the_debugger_ends_the_program_as_ctrl_c_does(pie, answer, program, typed):
+@pytest.mark.parametrize(
+    ("typed", "define", "wait"), [("q\n", "async def", "await asyncio.sleep(0)"), ("", "def", "session.send('sent')")]
+)
+def test_who_leaves_the_debugger_ends_the_program_as_ctrl_c_does(pie, answer, program, typed, define, wait):
     answer(typed)
-    ended = pie("run", "--inline", "--dummy", program())
+    ended = pie("run", "--inline", "--dummy", program(define, wait))
     assert (ended.code, ended.err) == (130, "")
     assert "printed 41" not in ended.out
 

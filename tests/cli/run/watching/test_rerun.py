@@ -8,6 +8,9 @@ import threading
 import pytest
 
 from pie_mlx.cli.run.watching import rerun
+from tests.server.conftest import server
+
+__all__ = ["server"]
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -79,6 +82,17 @@ def test_a_run_that_goes_on_ends_when_its_files_change(pie, tmp_path, monkeypatc
     editor.start()
     ended = pie("run", "--watch", "--dummy", file)
     assert (ended.code, ended.out.splitlines()[-1], ended.err) == (130, "2", "")
+
+
+def test_a_running_engine_runs_it_again_too(pie, tmp_path, monkeypatch, server):
+    monkeypatch.setenv("PIE_HOME", str(server.home))
+    file = tmp_path / "agent.py"
+    file.write_text("async def main(input): return 1\n")
+    editor = Editor(file, ["async def main(input): return 2\n"])
+    monkeypatch.setattr(rerun, "_tell", editor.tell)
+    editor.start()
+    ended = pie("run", "--watch", file)
+    assert (ended.code, ended.out, ended.err) == (130, "1\n2\n", "")
 
 
 @pytest.mark.parametrize("words", [("--port", "0"), ("-d",)])
