@@ -13,6 +13,9 @@ PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.1
 	$$name $(SUPPORTED) 2>/dev/null && echo $$name && break; done)
 BIN := $(VENV)/bin
 CLIENTS ?= .clients
+CLIENT_ENVIRONMENTS := $(patsubst tests/clients/requirements/%.txt,$(CLIENTS)/%/installed,\
+	$(wildcard tests/clients/requirements/*.txt))
+UV := $(BIN)/uv
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 SECONDS ?= 300
@@ -26,7 +29,7 @@ demo: $(VENV)/installed
 test: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-test-clients: $(VENV)/installed-dev $(CLIENTS)/installed
+test-clients: $(VENV)/installed-dev $(CLIENT_ENVIRONMENTS) $(CLIENTS)/node_modules/installed
 	CLIENTS=$(CLIENTS) $(BIN)/python -m pytest tests/clients -o python_files="client_*.py"
 
 test-models: $(VENV)/installed-models
@@ -66,13 +69,20 @@ $(VENV)/installed-dev: $(VENV)/installed
 	$(PIP) install --group dev
 	@touch $@
 
-$(CLIENTS)/installed: $(wildcard tests/clients/requirements/*.txt) tests/clients/package.json
-	for file in tests/clients/requirements/*.txt; do \
-		venv=$(CLIENTS)/$$(basename $$file .txt) && $(PYTHON) -m venv $$venv && \
-		$$venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement $$file || exit 1; \
-	done
-	cp tests/clients/package.json $(CLIENTS)
-	npm install --prefix $(CLIENTS) --no-audit --no-fund
+$(VENV)/installed-uv: $(VENV)/installed
+	$(PIP) install --group clients
+	@touch $@
+
+# Each environment is finished for itself: what an interrupted run has installed stays.
+$(CLIENTS)/%/installed: tests/clients/requirements/%.txt | $(VENV)/installed-uv
+	$(UV) venv --quiet --allow-existing --python $(PYTHON) $(@D)
+	$(UV) pip install --quiet --python $(@D) --requirement $<
+	@touch $@
+
+$(CLIENTS)/node_modules/installed: tests/clients/package.json
+	mkdir -p $(CLIENTS)
+	cp $< $(CLIENTS)
+	npm install --prefix $(CLIENTS) --prefer-offline --no-audit --no-fund
 	@touch $@
 
 $(VENV)/installed-fuzz: $(VENV)/installed-dev

@@ -73,4 +73,6 @@ def environment(tmp_path):
         name: value for name, value in os.environ.items() if name in ("LANG", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS")
     }
     own = {"HOME": str(tmp_path / "user"), "PIE_HOME": str(tmp_path / "pie"), "PYTHONPATH": os.getcwd()}
-    return {**kept, **own, "PATH": os.pathsep.join(paths), "NO_COLOR": "1"}
+    # LiteLLM fetches a list of prices whenever it starts, and waits long where it cannot.
+    offline = {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+    return {**kept, **own, **offline, "PATH": os.pathsep.join(paths), "NO_COLOR": "1"}

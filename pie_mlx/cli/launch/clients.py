@@ -128,6 +128,8 @@ def _aider(target: Target) -> Setup:
             "AIDER_TIMEOUT": str(WAIT_MILLISECONDS // 1000),
             "AIDER_CHECK_UPDATE": "false",
             "AIDER_ANALYTICS": "false",
+            # Its library fetches a list of prices at start, and waits long where it cannot.
+            "LITELLM_LOCAL_MODEL_COST_MAP": "True",
         },
         files={"models.json": json.dumps({name: {**limits, **costs}})},
     )
