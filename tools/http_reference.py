@@ -13,7 +13,7 @@ BODIES = {
     "/v1/completions": "fields.CompletionRequest",
     "/v1/embeddings": "embeddings.EmbeddingRequest",
     "/v1/responses": "responses.ResponseRequest",
-    "/v1/messages": "message_fields.MessageRequest",
+    "/v1/messages": "messages.MessageRequest",
     "/api/chat": "ollama.ChatRequest",
     "/api/generate": "ollama.GenerateRequest",
     "`options` of /api": "ollama.Options",

@@ -60,7 +60,7 @@ def response_body(data):
 
 
 def message_body(data):
-    _body(data, "message_fields", "MessageRequest")
+    _body(data, "messages", "MessageRequest")
 
 
 def ollama_chat_body(data):

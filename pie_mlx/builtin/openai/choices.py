@@ -1,16 +1,14 @@
 """The replies to a prompt, as they are generated, and what they cost."""
 
-import asyncio
 import time
-from collections.abc import AsyncIterator
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
 
 import msgspec
-from decoding import Alternatives, Decoded, EntryBuffer, logprob_entry
-from wire import END_OF_STREAM, Refusal, forward
+from decoding import Alternatives, Decoded, EntryBuffer, StopTexts, Vocabulary, logprob_entry
+from wire import Refusal, merged
 
 from inferlet import Context, Distribution, GrammarConstraint, Sampler, chat
 
@@ -54,6 +52,14 @@ class Piece:
     stop_text: str | None = None
 
 
+def joined(pieces):
+    """The parts of one choice as one."""
+    text, reasoning = "".join(piece.text for piece in pieces), "".join(piece.reasoning for piece in pieces)
+    calls = [call for piece in pieces for call in piece.calls]
+    entries = [entry for piece in pieces for entry in piece.entries]
+    return replace(pieces[-1], text=text, reasoning=reasoning, calls=calls, entries=entries)
+
+
 @dataclass
 class Counts:
     """Tokens of one choice; `cached` prompt tokens were not computed. `first_seconds`: when its first step ended.
@@ -88,13 +94,14 @@ def sampling_of(request, index, max_tokens, *, top=None, one_call=False, thought
 class Choice:
     """Generates on `context`, which has the whole prompt."""
 
-    def __init__(self, context, sampling, decoder, stops, rules, vocabulary=None, index=0):
+    def __init__(self, context, sampling, decoder, rules, index=0):
         self.context, self._sampling, self._decoder, self._rules = context, sampling, decoder, rules
-        self._stops, self._vocabulary, self._index = stops, vocabulary, index
+        self._index, self._stops = index, StopTexts(sampling.stops)
+        self._vocabulary = None if sampling.top is None else Vocabulary(context.model)
         self._sampler = sampling.sampler
         if self._sampler.counts_tokens:  # over all generators of the reply
             self._sampler = msgspec.structs.replace(self._sampler, since=context.seq_len + len(context.buffer()))
-        self._entries = EntryBuffer(stops)
+        self._entries = EntryBuffer(self._stops)
         self._recent = []
         self._called = False
         self._thought_tokens = 0
@@ -267,32 +274,6 @@ async def replies(prompts, count, costs, make, *, tells_progress=False):
                 yield costs.progress(is_over=True)
                 tells_progress = False
             yield piece
-
-
-async def merged(streams: list[AsyncIterator[Piece]]) -> AsyncIterator[Piece]:
-    """The parts of several replies in the order they arrive. A reply waits while its parts are not read."""
-    if len(streams) == 1:
-        async with aclosing(streams[0]) as only:
-            async for piece in only:
-                yield piece
-        return
-    queue = asyncio.Queue(len(streams))
-    tasks = [asyncio.create_task(forward(stream, queue)) for stream in streams]
-    try:
-        left = len(tasks)
-        while left:
-            piece = await queue.get()
-            if isinstance(piece, Exception):
-                raise piece
-            if piece is END_OF_STREAM:
-                left -= 1
-            else:
-                yield piece
-    finally:
-        for task in tasks:
-            task.cancel()
-        # Wait until every reply has ended: nothing else holds these tasks.
-        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 @dataclass(frozen=True)

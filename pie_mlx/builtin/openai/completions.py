@@ -10,11 +10,11 @@ from contextlib import aclosing
 from dataclasses import asdict
 from functools import partial
 
-from choices import Choice, Costs, Piece, Progress, replies, sampling_of
-from decoding import Decoded, StopTexts, Vocabulary, logprob_entry
+from choices import Choice, Costs, Piece, Progress, joined, replies, sampling_of
+from decoding import Decoded, Vocabulary, logprob_entry
 from fields import ChatRequest, CompletionRequest
 from prompts import Rules, begin_replies, checked_length, encoded, load_model, prompts_of
-from wire import CHAT, SHORT_BYTES, EventForm, Refusal, error_body, identifier, read_body, refusal_of, send
+from wire import CHAT, SHORT_BYTES, EventForm, Refusal, identifier, read_body, send
 
 from inferlet import Context, Distribution, Logprobs, runtime
 
@@ -27,8 +27,7 @@ _version = functools.cache(runtime.version)
 class CompletionForm(EventForm):
     """Answers are `kind` objects with choices, streams are `chunk_kind` objects; their ids begin with `prefix`.
 
-    Subclasses format the `choices(pieces)` of a whole answer, and of a stream the `chunks_of(piece)` and an `empty`
-    choice.
+    Subclasses format a whole `choice(piece)`, and of a stream the `chunks_of(piece)` and an `empty` choice.
     """
 
     END = b"data: [DONE]\n\n"
@@ -44,13 +43,14 @@ class CompletionForm(EventForm):
         }
 
     def whole(self, pieces):
-        return {**self._head, "object": self._kind, "choices": self.choices(pieces), **self.costs.figures()}
+        ones = {}
+        for piece in pieces:
+            ones.setdefault(piece.index, []).append(piece)
+        choices = [self.choice(joined(ones[index])) for index in sorted(ones)]
+        return {**self._head, "object": self._kind, "choices": choices, **self.costs.figures()}
 
     def closing(self):
         return [{**self._head, "choices": [], **self.costs.figures()}] if self._request.includes_usage else []
-
-    def failed(self, error):
-        return [error_body(refusal_of(error))]
 
     def chunks(self, piece):
         """The chunks of one part; none for an empty part."""
@@ -82,8 +82,15 @@ class ChatForm(CompletionForm):
         super().__init__(request, "chatcmpl", "chat.completion", "chat.completion.chunk")
         self._counts = [0] * request.n
 
-    def choices(self, pieces):
-        return [_whole([p for p in pieces if p.index == i], i, self._request) for i in range(self._request.n)]
+    def choice(self, piece):
+        calls = [_tool_call(call) for call in piece.calls]
+        message = {"role": "assistant", "content": None if calls and not piece.text else piece.text, "refusal": None}
+        if piece.reasoning:
+            message["reasoning_content"] = piece.reasoning
+        if calls:
+            message["tool_calls"] = calls
+        logprobs = {"content": piece.entries, "refusal": None} if self._request.logprobs else None
+        return {"index": piece.index, "message": message, "logprobs": logprobs, "finish_reason": piece.finish}
 
     def opening(self):
         for index in range(self._request.n):
@@ -109,20 +116,6 @@ class ChatForm(CompletionForm):
         number = self._counts[index]
         self._counts[index] += 1
         return {"index": number, **_tool_call(call)}
-
-
-def _whole(pieces, index, request):
-    calls = [_tool_call(call) for piece in pieces for call in piece.calls]
-    text = "".join(piece.text for piece in pieces)
-    reasoning = "".join(piece.reasoning for piece in pieces)
-    message = {"role": "assistant", "content": None if calls and not text else text, "refusal": None}
-    if reasoning:
-        message["reasoning_content"] = reasoning
-    if calls:
-        message["tool_calls"] = calls
-    entries = [entry for piece in pieces for entry in piece.entries]
-    logprobs = {"content": entries, "refusal": None} if request.logprobs else None
-    return {"index": index, "message": message, "logprobs": logprobs, "finish_reason": pieces[-1].finish}
 
 
 def _logprobs(entries):
@@ -253,11 +246,8 @@ async def _read_pass(context, found, begin, inputs, top, vocabulary):
 
 
 def _choice(request, context, index):
-    vocabulary = Vocabulary(context.model)
     sampling = sampling_of(request, index, request.max_tokens, top=request.logprobs)
-    return Choice(
-        context, sampling, PlainDecoder(vocabulary), StopTexts(request.stop_texts), Rules(), vocabulary, index
-    )
+    return Choice(context, sampling, PlainDecoder(Vocabulary(context.model)), Rules(), index)
 
 
 class PlainDecoder:
@@ -283,31 +273,18 @@ class TextForm(CompletionForm):
         super().__init__(request, "cmpl", "text_completion", "text_completion")
         self._lengths = Counter()
 
-    def choices(self, pieces):
-        count = 1 + max(piece.index for piece in pieces)
-        return [self._whole([piece for piece in pieces if piece.index == index], index) for index in range(count)]
+    def choice(self, piece):
+        logprobs = self._logprobs(piece.index, piece.entries)
+        return {"index": piece.index, "text": piece.text, "logprobs": logprobs, "finish_reason": piece.finish}
 
     def opening(self):
         return []
 
     def chunks_of(self, piece):
-        if not (piece.text or piece.entries or piece.finish):
-            return []
-        return [self._chunk(piece.index, piece.text, piece.entries, piece.finish)]
+        return [self.chunk(self.choice(piece))] if piece.text or piece.entries or piece.finish else []
 
     def empty(self):
-        return self._one(0, "", (), None)
-
-    def _whole(self, pieces, index):
-        text = "".join(piece.text for piece in pieces)
-        entries = [entry for piece in pieces for entry in piece.entries]
-        return self._one(index, text, entries, pieces[-1].finish)
-
-    def _chunk(self, index, text, entries=(), finish=None):
-        return self.chunk(self._one(index, text, entries, finish))
-
-    def _one(self, index, text, entries, finish):
-        return {"index": index, "text": text, "logprobs": self._logprobs(index, entries), "finish_reason": finish}
+        return self.choice(Piece(0))
 
     def _logprobs(self, index, entries):
         if self._request.logprobs is None:

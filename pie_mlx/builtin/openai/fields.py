@@ -4,12 +4,15 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
-from wire import Body, Strict, without_nulls
+from wire import Body, Strict
 
 Whole = Annotated[int, Meta(ge=1)]
 Count = Annotated[int, Meta(ge=0)]
 Share = Annotated[float, Meta(ge=0, le=1)]
+Temperature = Annotated[float, Meta(ge=0, le=2)]
+Most = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Penalty = Annotated[float, Meta(ge=-2, le=2)]
+Repetition = Annotated[float, Meta(gt=0, le=100)]
 TokenId = Annotated[str, Meta(pattern="^[0-9]{1,9}$")]
 StopText = Annotated[str, Meta(min_length=1, max_length=1024)]
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
@@ -85,15 +88,14 @@ class Tool(Strict, tag="tool", tag_field="role"):
 Message = System | Developer | User | Assistant | Tool
 
 
-class Function(Strict):
+class Function(Strict, omit_defaults=True):
     name: str
     description: str | None = None
     parameters: dict[str, Any] | None = None
     strict: bool | None = None
 
 
-class OfferedTool(Strict):
-    type: Literal["function"]
+class OfferedTool(Strict, tag="function"):
     function: Function
     cache_control: Any = None
 
@@ -102,8 +104,7 @@ class NamedFunction(Strict):
     name: str
 
 
-class NamedChoice(Strict):
-    type: Literal["function"]
+class NamedChoice(Strict, tag="function"):
     function: NamedFunction
 
 
@@ -149,7 +150,20 @@ class OfModel(Body):
         return self.model.removesuffix(":latest")
 
 
-class DrawnBody(Body):
+class Drawing(Strict, kw_only=True):
+    """How tokens are drawn."""
+
+    temperature: Temperature = 1.0
+    top_p: Share = 1.0
+    top_k: Most = 0
+    min_p: Share = 0.0
+    frequency_penalty: Penalty = 0.0
+    presence_penalty: Penalty = 0.0
+    seed: int | None = None
+    stop: StopText | Annotated[list[StopText], Meta(max_length=64)] = []
+
+
+class DrawnBody(Drawing, Body, kw_only=True):
     """The fields of all endpoints: how tokens are drawn, and how they are sent.
 
     `return_progress` is llama.cpp's: a stream then also tells how far its prompt is.
@@ -158,16 +172,8 @@ class DrawnBody(Body):
     model: str
     stream: bool = False
     return_progress: bool = False
-    temperature: Annotated[float, Meta(ge=0, le=2)] = 1.0
-    top_p: Share = 1.0
-    top_k: Annotated[int, Meta(ge=0, le=2**63 - 1)] = 0
-    min_p: Share = 0.0
-    frequency_penalty: Penalty = 0.0
-    presence_penalty: Penalty = 0.0
-    repetition_penalty: Annotated[float, Meta(gt=0, le=100)] = 1.0
+    repetition_penalty: Repetition = 1.0
     logit_bias: dict[TokenId, Annotated[float, Meta(ge=-100, le=100)]] = {}
-    seed: int | None = None
-    stop: StopText | Annotated[list[StopText], Meta(max_length=64)] = []
     prompt_cache_retention: Literal["in_memory", "in-memory", "24h"] | None = None
 
     @property
@@ -257,21 +263,6 @@ class ChatRequest(Request, kw_only=True):
     def thought_tokens(self) -> int | None:
         """How many tokens the thoughts of a reply may take, None without a limit."""
         return self.reasoning.max_tokens if self.thinking_budget is None else self.thinking_budget
-
-    @classmethod
-    def prepared(cls, given: dict[str, Any], left_out: list[str]) -> dict[str, Any]:
-        """Messages without the null fields of other vendors."""
-        if isinstance(given.get("messages"), list):
-            given["messages"] = [_without_nulls(message) for message in given["messages"]]
-        return given
-
-
-def _without_nulls(message: Any) -> Any:
-    kept = without_nulls(message)
-    for name in ("content", "tool_calls") if isinstance(kept, dict) else ():
-        if isinstance(kept.get(name), list):
-            kept[name] = without_nulls(kept[name])
-    return kept
 
 
 Prompts = str | list[str | int | list[int]]

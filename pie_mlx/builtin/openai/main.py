@@ -5,20 +5,37 @@ Copy this directory, change it, and serve it on a port with launch_daemon.
 
 import time
 from datetime import UTC, datetime
+from functools import partial
 
 import completions
 import embeddings
 import messages
 import ollama
 import responses
-import wire
 from prompts import load_model
-from wire import Refusal, refusal_of
+from wire import EventForm, Refusal, refusal_of
 
 from inferlet import runtime
 
+
+async def _refuse(text, body):
+    raise Refusal(501, f"models are not {text}")
+
+
 ROUTES = {
-    **ollama.ROUTES,
+    "/api/chat": ("POST", ollama.chat),
+    "/api/generate": ("POST", ollama.generate),
+    "/api/embed": ("POST", embeddings.embed),
+    "/api/embeddings": ("POST", embeddings.embed_one),
+    "/api/tags": ("GET", ollama.tags),
+    "/api/ps": ("GET", ollama.ps),
+    "/api/show": ("POST", ollama.show),
+    "/api/version": ("GET", ollama.version),
+    "/api/pull": ("POST", partial(_refuse, "pulled here: run 'pie model pull REPO', then 'pie serve --model REPO'")),
+    "/api/push": ("POST", partial(_refuse, "pushed from here: use 'hf upload'")),
+    "/api/create": ("POST", partial(_refuse, "made here: run 'pie serve --model DIR'")),
+    "/api/copy": ("POST", partial(_refuse, "copied here: run 'pie model list' for those on this machine")),
+    "/api/delete": ("DELETE", partial(_refuse, "deleted here: run 'pie model remove REPO'")),
     "/v1/chat/completions": ("POST", completions.answer_chat),
     "/v1/completions": ("POST", completions.answer_text),
     "/v1/embeddings": ("POST", embeddings.answer),
@@ -37,15 +54,15 @@ async def handle(request):
         return await _answer(request)
     except Exception as error:
         refusal = refusal_of(error)
-        return {"status": refusal.status, "body": _interface(request).error_body(refusal)}
+        return {"status": refusal.status, "body": _form(request).error_body(refusal)}
 
 
-def _interface(request):
-    """The module that writes errors as this client reads them."""
+def _form(request):
+    """The form that writes errors as this client reads them."""
     if request["path"].startswith("/api/"):
-        return ollama
+        return ollama.Form
     is_anthropic = request["path"].startswith("/v1/messages") or "anthropic-version" in request["headers"]
-    return messages if is_anthropic else wire
+    return messages.MessageForm if is_anthropic else EventForm
 
 
 async def _answer(request):

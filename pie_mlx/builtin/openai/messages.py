@@ -1,27 +1,186 @@
 """/v1/messages, Anthropic's interface, written in terms of a chat request."""
 
 import json
+import re
+from itertools import groupby
+from typing import Annotated, Any, ClassVar, Literal
 
 import fields
+import msgspec
+import wire
 from decoding import arguments_object
-from message_fields import Assistant as AssistantMessage
-from message_fields import MessageRequest, Text, ToolResult, ToolUse
-from message_fields import User as UserMessage
+from fields import Count, Function, OfferedTool, Share, StopText, Whole
+from msgspec import Meta
 from prompts import begin_replies, count_tokens
-from wire import EventForm, Refusal, Terms, identifier, read_body, refusal_of, reported, send
+from wire import Body, EventForm, Refusal, Strict, Terms, identifier, read_body, reported, send
 
-KINDS = {
-    401: "authentication_error",
-    403: "permission_error",
-    404: "not_found_error",
-    413: "request_too_large",
-    429: "rate_limit_error",
-    503: "overloaded_error",
-}
+BILLING = re.compile(r"x-anthropic-billing-header:[^\n]*\s*")
+"""A text that Claude Code puts first into the system prompt. It is for a bill, and differs between sessions."""
+
+
+class Block(Strict):
+    """`cache_control` marks what to cache. Here all that was computed is found again, by its content; only its `ttl` is
+    a hint to keep it."""
+
+    cache_control: Any = None
+
+
+class Text(Block, tag="text", kw_only=True):
+    text: str
+    citations: Any = None
+
+
+class Thinking(Block, tag="thinking", kw_only=True):
+    """A thought of an earlier reply; templates omit it."""
+
+    thinking: str
+    signature: str = ""
+
+
+class RedactedThinking(Block, tag="redacted_thinking", kw_only=True):
+    data: str
+
+
+class ToolUse(Block, tag="tool_use", kw_only=True):
+    id: str
+    name: str
+    input: dict[str, Any]
+    caller: Any = None
+
+
+class ToolResult(Block, tag="tool_result", kw_only=True):
+    tool_use_id: str
+    content: str | list[Text] = ""
+    is_error: bool = False
+
+
+class User(Strict, tag="user", tag_field="role"):
+    content: str | list[Text | ToolResult]
+
+
+class Assistant(Strict, tag="assistant", tag_field="role"):
+    content: str | list[Text | Thinking | RedactedThinking | ToolUse]
+
+
+class System(Strict, tag="system", tag_field="role"):
+    content: str | list[Text]
+
+
+class CustomTool(Block, kw_only=True):
+    """A tool that the client runs. The ignored fields say when and how to show it."""
+
+    name: str
+    input_schema: dict[str, Any]
+    type: Literal["custom"] = "custom"
+    description: str | None = None
+    strict: bool | None = None
+    allowed_callers: Any = None
+    defer_loading: Any = None
+    eager_input_streaming: Any = None
+    input_examples: Any = None
+
+
+class ToolChoice(Strict):
+    type: Literal["auto", "any", "none", "tool"]
+    name: str | None = None
+    disable_parallel_tool_use: bool = False
+
+
+class ThinkingOptions(Strict):
+    """A thought that is `omitted` is a block without text."""
+
+    type: Literal["enabled", "disabled", "adaptive", "between_tools"]
+    budget_tokens: Count | None = None
+    display: Literal["summarized", "omitted"] | None = None
+
+
+class SchemaFormat(Strict, tag="json_schema"):
+    schema: dict[str, Any]
+
+
+class OutputOptions(Strict):
+    effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
+    format: SchemaFormat | None = None
+
+
+class MessageRequest(Body, kw_only=True):
+    """`max_tokens` is missing where tokens are counted only."""
+
+    HINTS: ClassVar[frozenset[str]] = frozenset({"inference_geo", "service_tier", "speed"})
+    LABELS: ClassVar[frozenset[str]] = frozenset({"diagnostics", "metadata", "user_profile_id", "workspace_id"})
+    NEUTRAL: ClassVar[dict[str, tuple[Any, ...]]] = {
+        "container": (),
+        "mcp_servers": ([],),
+        "service_tier": ("auto", "standard_only"),
+        "speed": ("standard",),
+    }
+    INSTEAD: ClassVar[dict[str, str]] = {
+        "container": "offer tools that the client runs",
+        "context_management": "leave out the edits: the client decides what it sends",
+        "max_completion_tokens": "use max_tokens",
+        "mcp_servers": "connect the client to them, and offer their tools",
+        "output_format": "use output_config.format",
+        "stop": "use stop_sequences",
+    }
+    ADVICE: ClassVar[dict[str, str]] = {
+        r"messages\[\d+\]\.content\[\d+\](\.content\[\d+\])?\.type": "only text, calls and results are read",
+        r"tools\[\d+\]\.type": "offer tools with an input_schema, which the client runs: none are built in",
+    }
+
+    model: str
+    messages: Annotated[list[User | Assistant | System], Meta(min_length=1)]
+    max_tokens: Whole | None = None
+    system: str | list[Text] = ""
+    stream: bool = False
+    stop_sequences: Annotated[list[StopText], Meta(max_length=64)] = []
+    temperature: fields.Temperature = 1.0
+    top_p: Share = 1.0
+    top_k: fields.Most = 0
+    tools: list[CustomTool] = []
+    tool_choice: ToolChoice | None = None
+    thinking: ThinkingOptions | None = None
+    output_config: OutputOptions = msgspec.field(default_factory=OutputOptions)
+    cache_control: Any = None
+
+    @classmethod
+    def prepared(cls, given: dict[str, Any], left_out: list[str]) -> dict[str, Any]:
+        """Leave out what only Anthropic's own servers act on, and tools that no one here runs."""
+        _leave_out_edits(given, left_out)
+        _leave_out_billing(given, left_out)
+        choice = given.get("tool_choice")
+        if not isinstance(choice, dict) or choice.get("type") in ("auto", "none"):
+            wire.leave_out_tools(given, left_out, "custom")
+        return given
+
+
+def _leave_out_edits(given: dict[str, Any], left_out: list[str]) -> None:
+    """Templates omit earlier thoughts; how many to keep is a hint. Other edits would change the conversation."""
+    options = given.pop("context_management", None)
+    if options is None:
+        return
+    edits = options.get("edits", []) if isinstance(options, dict) else None
+    if not isinstance(edits, list) or not all(map(_clears_thoughts, edits)):
+        raise wire.unsupported("context_management", MessageRequest)
+    left_out.append("context_management")
+
+
+def _clears_thoughts(edit: object) -> bool:
+    return isinstance(edit, dict) and str(edit.get("type")).startswith("clear_thinking_")
+
+
+def _leave_out_billing(given: dict[str, Any], left_out: list[str]) -> None:
+    """A line that differs between sessions would keep all after it from being found again."""
+    system = given.get("system")
+    if isinstance(system, list):
+        kept = [part for part in system if not (isinstance(part, dict) and BILLING.fullmatch(str(part.get("text"))))]
+        left_out += ["system (billing header)"] if len(kept) < len(system) else []
+        given["system"] = kept
+
+
+KINDS = {404: "not_found_error", 429: "rate_limit_error"}
 """The error types that clients know, by HTTP status; others are invalid_request_error below 500, and api_error."""
 SIGNATURE = "unsigned"
 """Some clients drop a thought without a signature. It is not checked when it comes back."""
-CHOICES = {"any": "required", "auto": "auto", "none": "none"}
 PART_BREAK = "\n\n"
 """Between successive texts of one message."""
 
@@ -44,14 +203,6 @@ async def count(body):
     return {"headers": reported(request.left_out), "body": {"input_tokens": tokens}}
 
 
-def error_body(refusal):
-    """A refusal as Anthropic's clients read it."""
-    kind = KINDS.get(refusal.status, "invalid_request_error" if refusal.status < 500 else "api_error")
-    # Claude Code finds out by these words that it has to shorten a conversation.
-    too_long = "prompt is too long: " if refusal.code == "context_length_exceeded" else ""
-    return {"type": "error", "error": {"type": kind, "message": f"{too_long}{refusal}"}, "request_id": None}
-
-
 def chat_of(request):
     """The chat, and the names of its parts in a request for a message."""
     turns = _turns(request)
@@ -65,12 +216,10 @@ def chat_of(request):
         temperature=request.temperature,
         top_p=request.top_p,
         top_k=request.top_k,
-        tools=[_tool(tool) for tool in request.tools],
+        tools=[OfferedTool(Function(one.name, one.description, one.input_schema, one.strict)) for one in request.tools],
         tool_choice=_choice(choice),
         parallel_tool_calls=choice is None or not choice.disable_parallel_tool_use,
-        response_format=fields.SchemaFormat(fields.Schema(name="answer", schema=format.schema))
-        if format
-        else fields.PlainText(),
+        response_format=fields.SchemaFormat(fields.Schema("answer", format.schema)) if format else fields.PlainText(),
         reasoning=_reasoning(request),
         prompt_cache_retention=_retention(request),
     )
@@ -88,9 +237,9 @@ def _turns(request):
         path, content = f"messages[{place}]", message.content
         blocks = [Text(text=content)] if isinstance(content, str) else content
         match message:
-            case UserMessage():
+            case User():
                 turns += _of_user(path, blocks)
-            case AssistantMessage():
+            case Assistant():
                 turns.append((path, _of_assistant(blocks)))
             case _:
                 turns.append((path, fields.System(content=_joint(blocks))))
@@ -99,17 +248,13 @@ def _turns(request):
 
 def _of_user(path, blocks):
     """Results of tools and texts, in their order; successive texts are one turn."""
-    turns, texts = [], []
-    for place, block in enumerate([*blocks, None]):
-        if isinstance(block, Text):
-            texts.append(block)
-            continue
-        if texts:
-            turns.append((path, fields.User(content=_joint(texts))))
-            texts = []
-        if block is not None:
-            turns.append((f"{path}.content[{place}]", _result(block)))
-    return turns or [(path, fields.User(content=""))]
+    turns = []
+    for are_texts, run in groupby(enumerate(blocks), lambda placed: isinstance(placed[1], Text)):
+        if are_texts:
+            turns.append((path, fields.User(_joint([block for _, block in run]))))
+        else:
+            turns += [(f"{path}.content[{place}]", _result(block)) for place, block in run]
+    return turns or [(path, fields.User(""))]
 
 
 def _result(block: ToolResult):
@@ -121,7 +266,7 @@ def _result(block: ToolResult):
 def _of_assistant(blocks):
     text = "".join(block.text for block in blocks if isinstance(block, Text))
     calls = [
-        fields.ToolCall(id=block.id, function=fields.CalledFunction(name=block.name, arguments=json.dumps(block.input)))
+        fields.ToolCall(block.id, fields.CalledFunction(block.name, json.dumps(block.input)))
         for block in blocks
         if isinstance(block, ToolUse)
     ]
@@ -132,20 +277,12 @@ def _joint(content):
     return content if isinstance(content, str) else PART_BREAK.join(part.text for part in content)
 
 
-def _tool(tool):
-    function = fields.Function(
-        name=tool.name, description=tool.description, parameters=tool.input_schema, strict=tool.strict
-    )
-    return fields.OfferedTool(type="function", function=function)
-
-
 def _choice(choice):
-    if choice is None:
-        return None
+    if choice is None or choice.type == "auto":
+        return None  # the default of a chat too, with tools and without
     if choice.type == "tool":
-        return fields.NamedChoice(type="function", function=fields.NamedFunction(name=choice.name or ""))
-    # The default of a chat too, with tools and without.
-    return None if choice.type == "auto" else CHOICES[choice.type]
+        return fields.NamedChoice(fields.NamedFunction(choice.name or ""))
+    return "required" if choice.type == "any" else "none"
 
 
 def _retention(request):
@@ -153,8 +290,7 @@ def _retention(request):
     texts = request.system if isinstance(request.system, list) else []
     contents = [message.content for message in request.messages if isinstance(message.content, list)]
     marked = [request, *texts, *request.tools, *(block for blocks in contents for block in blocks)]
-    controls = [one.cache_control for one in marked if isinstance(one.cache_control, dict)]
-    lives = {control.get("ttl") for control in controls}
+    lives = {one.cache_control.get("ttl") for one in marked if isinstance(one.cache_control, dict)}
     return "24h" if "1h" in lives else "in_memory" if "5m" in lives else None
 
 
@@ -182,9 +318,8 @@ class MessageForm(EventForm):
 
     def whole(self, pieces):
         for piece in pieces:
-            self.chunks(piece)
-        content = [_whole(block) for block in self._blocks]
-        return {**self._head, "content": content, **self._ending, "usage": _usage(self.costs)}
+            list(self.chunks(piece))
+        return {**self._head, "content": self._blocks, **self._ending, "usage": _usage(self.costs)}
 
     def opening(self):
         """How much of the prompt is found again is known only at the end."""
@@ -193,47 +328,47 @@ class MessageForm(EventForm):
         return [{"type": "message_start", "message": message}]
 
     def chunks(self, piece):
-        return [*self._events(piece)]
-
-    def closing(self):
-        return [{"type": "message_delta", "delta": self._ending, "usage": _usage(self.costs)}, {"type": "message_stop"}]
-
-    def failed(self, error):
-        return [error_body(refusal_of(error))]
-
-    def _events(self, piece):
         if piece.reasoning:
-            shown = piece.reasoning if self._shows_thoughts else ""
-            yield from self._grow({"type": "thinking", "thinking": shown, "signature": SIGNATURE}, "thinking")
+            yield from self._grow("thinking", piece.reasoning if self._shows_thoughts else "", signature="")
         if piece.text:
-            yield from self._grow({"type": "text", "text": piece.text}, "text")
+            yield from self._grow("text", piece.text)
         for name, arguments in piece.calls:
-            yield from self._close()
-            call = {"type": "tool_use", "id": identifier("toolu"), "name": name, "input": arguments}
-            yield from self._open(call, {**call, "input": {}})
+            yield from self._open({"type": "tool_use", "id": identifier("toolu"), "name": name, "input": {}})
+            self._blocks[-1]["input"] = arguments_object(arguments)
             yield self._delta({"type": "input_json_delta", "partial_json": arguments})
         if piece.finish:
             yield from self._close()
             self._ending = self._reason(piece)
 
-    def _grow(self, block, field):
-        """More of the last block, or the next one."""
-        if not self._blocks or self._blocks[-1]["type"] != block["type"]:
-            yield from self._close()
-            shown = {**block, field: ""}
-            yield from self._open(dict(shown), {**shown, "signature": ""} if field == "thinking" else shown)
-        self._blocks[-1][field] += block[field]
-        if block[field]:
-            yield self._delta({"type": f"{field}_delta", field: block[field]})
+    def closing(self):
+        return [{"type": "message_delta", "delta": self._ending, "usage": _usage(self.costs)}, {"type": "message_stop"}]
 
-    def _open(self, block, shown):
+    @staticmethod
+    def error_body(refusal):
+        """A refusal as Anthropic's clients read it."""
+        kind = KINDS.get(refusal.status, "invalid_request_error" if refusal.status < 500 else "api_error")
+        # Claude Code finds out by these words that it has to shorten a conversation.
+        too_long = "prompt is too long: " if refusal.code == "context_length_exceeded" else ""
+        return {"type": "error", "error": {"type": kind, "message": f"{too_long}{refusal}"}, "request_id": None}
+
+    def _grow(self, kind, text, **more):
+        """More of the last block, or the next one."""
+        if not self._blocks or self._blocks[-1]["type"] != kind:
+            yield from self._open({"type": kind, kind: "", **more})
+        self._blocks[-1][kind] += text
+        if text:
+            yield self._delta({"type": f"{kind}_delta", kind: text})
+
+    def _open(self, block):
+        yield from self._close()
         self._blocks.append(block)
-        yield {"type": "content_block_start", "index": len(self._blocks) - 1, "content_block": shown}
+        yield {"type": "content_block_start", "index": len(self._blocks) - 1, "content_block": dict(block)}
 
     def _close(self):
         """The events that end the last block."""
         if self._blocks:
             if self._blocks[-1]["type"] == "thinking":
+                self._blocks[-1]["signature"] = SIGNATURE
                 yield self._delta({"type": "signature_delta", "signature": SIGNATURE})
             yield {"type": "content_block_stop", "index": len(self._blocks) - 1}
 
@@ -247,10 +382,6 @@ class MessageForm(EventForm):
         if reason == "max_tokens" and self.costs.usage()["completion_tokens"] < self._request.max_tokens:
             reason = "model_context_window_exceeded"
         return {"stop_reason": reason, "stop_sequence": None}
-
-
-def _whole(block):
-    return {**block, "input": arguments_object(block["input"])} if block["type"] == "tool_use" else block
 
 
 def _usage(costs):

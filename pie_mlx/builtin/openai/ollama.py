@@ -5,15 +5,15 @@ import json
 from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar, Literal
 
-import embeddings
 import fields
 import msgspec
+from choices import joined
 from completions import begin_texts
 from decoding import arguments_object
-from fields import OfModel, Penalty, Share, StopText
+from fields import OfModel
 from msgspec import Meta
 from prompts import begin_replies, load_model
-from wire import EventForm, Refusal, Strict, Terms, read_body, refusal_of, reported, send, without_nulls
+from wire import EventForm, Refusal, Strict, Terms, read_body, reported, send, unsupported
 
 from inferlet import runtime
 
@@ -45,12 +45,7 @@ class Message(Strict):
     name: str = ""
 
 
-class Tool(Strict):
-    function: fields.Function
-    type: Literal["function"] = "function"
-
-
-class Options(Strict, frozen=True):
+class Options(fields.Drawing, kw_only=True):
     """How tokens are drawn. A `num_predict` below zero is no limit."""
 
     HINTS: ClassVar[frozenset[str]] = frozenset(
@@ -60,15 +55,7 @@ class Options(Strict, frozen=True):
     )
     NEUTRAL: ClassVar[dict[str, float]] = {"mirostat": 0, "tfs_z": 1, "typical_p": 1}
 
-    temperature: Annotated[float, Meta(ge=0, le=2)] = 1.0
-    top_p: Share = 1.0
-    top_k: Annotated[int, Meta(ge=0, le=2**63 - 1)] = 0
-    min_p: Share = 0.0
-    frequency_penalty: Penalty = 0.0
-    presence_penalty: Penalty = 0.0
-    repeat_penalty: Annotated[float, Meta(gt=0, le=100)] = 1.0
-    seed: int | None = None
-    stop: StopText | Annotated[list[StopText], Meta(max_length=64)] = []
+    repeat_penalty: fields.Repetition = 1.0
     num_predict: int = -1
 
 
@@ -92,14 +79,13 @@ class Drawn(OfModel):
     stream: bool = True
     format: Literal["", "json"] | dict[str, Any] = ""
     think: bool | Literal["low", "medium", "high"] | None = None
-    options: Options = Options()
+    options: Options = msgspec.field(default_factory=Options)
     logprobs: bool = False
     top_logprobs: Annotated[int, Meta(ge=0, le=20)] = 0
 
     @classmethod
     def prepared(cls, given: dict[str, Any], left_out: list[str]) -> dict[str, Any]:
         """Leave out options that only say how to use the machine."""
-        given = {name: without_nulls(value) for name, value in given.items()}
         options = given.get("options")
         if isinstance(options, dict):
             given["options"] = _options(options, left_out)
@@ -108,7 +94,7 @@ class Drawn(OfModel):
 
 class ChatRequest(Drawn, kw_only=True):
     messages: list[Message] = []
-    tools: list[Tool] = []
+    tools: list[fields.OfferedTool] = []
 
 
 class GenerateRequest(Drawn, kw_only=True):
@@ -137,8 +123,7 @@ def _options(options: dict[str, Any], left_out: list[str]) -> dict[str, Any]:
             left_out.append(f"options.{name}")
         elif name in Options.NEUTRAL:
             if value != Options.NEUTRAL[name]:
-                text = f"'options.{name}' is not supported: leave it out"
-                raise Refusal(400, text, param=f"options.{name}", code="unsupported_parameter")
+                raise unsupported(f"options.{name}")
         else:
             kept[name] = value
     return kept
@@ -155,8 +140,7 @@ async def chat(body):
     request = await read_body(body, ChatRequest)
     if not request.messages:
         return _loaded(request, ChatForm)
-    tools = [fields.OfferedTool(type="function", function=tool.function) for tool in request.tools]
-    return await _answer(request, body, _messages(request.messages), ChatForm, tools=tools)
+    return await _answer(request, body, _messages(request.messages), ChatForm, tools=request.tools)
 
 
 async def generate(body):
@@ -205,37 +189,8 @@ async def version(body):
     return {"body": {"version": SPOKEN_VERSION, "pie": runtime.version()}}
 
 
-def refusing(text):
-    """Refuses whatever is asked, and says what to do."""
-
-    async def refuse(body):
-        raise Refusal(501, f"models are not {text}")
-
-    return refuse
-
-
-ROUTES = {
-    "/api/chat": ("POST", chat),
-    "/api/generate": ("POST", generate),
-    "/api/embed": ("POST", embeddings.embed),
-    "/api/embeddings": ("POST", embeddings.embed_one),
-    "/api/tags": ("GET", tags),
-    "/api/ps": ("GET", ps),
-    "/api/show": ("POST", show),
-    "/api/version": ("GET", version),
-    "/api/pull": ("POST", refusing("pulled here: run 'pie model pull REPO', then 'pie serve --model REPO'")),
-    "/api/push": ("POST", refusing("pushed from here: use 'hf upload'")),
-    "/api/create": ("POST", refusing("made here: run 'pie serve --model DIR'")),
-    "/api/copy": ("POST", refusing("copied here: run 'pie model list' for those on this machine")),
-    "/api/delete": ("DELETE", refusing("deleted here: run 'pie model remove REPO'")),
-}
 UNKNOWN = dict.fromkeys(("parent_model", "parameter_size", "quantization_level"), "")
 DETAILS = {**UNKNOWN, "format": "mlx", "family": "mlx", "families": ["mlx"]}
-
-
-def error_body(refusal):
-    """A refusal as Ollama's clients read it."""
-    return {"error": str(refusal)}
 
 
 def _described(name):
@@ -257,7 +212,7 @@ async def _answer(request, body, messages, form, tools=()):
     asked = fields.ChatRequest(
         **_drawn(request),
         messages=messages,
-        tools=list(tools),
+        tools=tools,
         response_format=_format(request.format),
         logprobs=request.logprobs,
         top_logprobs=request.top_logprobs,
@@ -278,7 +233,7 @@ def _drawn(request):
 
 def _format(format):
     if isinstance(format, dict):
-        return fields.SchemaFormat(fields.Schema(name="answer", schema=format))
+        return fields.SchemaFormat(fields.Schema("answer", format))
     return fields.AnyObject() if format == "json" else fields.PlainText()
 
 
@@ -301,8 +256,8 @@ def _messages(messages):
 
 
 def _call(call, number):
-    function = fields.CalledFunction(name=call.function.name, arguments=json.dumps(call.function.arguments))
-    return fields.ToolCall(id=call.id or number, function=function)
+    function = fields.CalledFunction(call.function.name, json.dumps(call.function.arguments))
+    return fields.ToolCall(call.id or number, function)
 
 
 def _result(message, open_calls, place):
@@ -338,29 +293,27 @@ class Form(EventForm):
         return {**head, **self._part(text, thinking, calls), "done": done, **more}
 
     def whole(self, pieces):
-        self._finish = pieces[-1].finish
-        calls = [call for piece in pieces for call in piece.calls]
-        entries = [entry for piece in pieces for entry in piece.entries]
-        thinking, text = "".join(piece.reasoning for piece in pieces), "".join(piece.text for piece in pieces)
-        return self.line(text, thinking=thinking, calls=calls, **self._logprobs(entries), **self._ending())
+        return {**self._said(joined(pieces)), **self._ending()}
 
     def opening(self):
         return []
 
     def chunks(self, piece):
-        self._finish = piece.finish
-        if not (piece.text or piece.reasoning or piece.calls or piece.entries):
-            return []
-        return [self.line(piece.text, thinking=piece.reasoning, calls=piece.calls, **self._logprobs(piece.entries))]
+        line = self._said(piece)
+        return [line] if piece.text or piece.reasoning or piece.calls or piece.entries else []
 
     def closing(self):
         return [self.line("", **self._ending())]
 
-    def failed(self, error):
-        return [error_body(refusal_of(error))]
+    @staticmethod
+    def error_body(refusal):
+        """A refusal as Ollama's clients read it."""
+        return {"error": str(refusal)}
 
-    def _logprobs(self, entries):
-        return {"logprobs": entries} if self._request.logprobs and entries else {}
+    def _said(self, piece):
+        self._finish = piece.finish
+        logprobs = {"logprobs": piece.entries} if self._request.logprobs and piece.entries else {}
+        return self.line(piece.text, thinking=piece.reasoning, calls=piece.calls, **logprobs)
 
     def _ending(self):
         usage, timings = self.costs.usage(), self.costs.timings()

@@ -8,7 +8,7 @@ from itertools import groupby
 
 import msgspec
 from choices import Choice, Costs, replies, sampling_of
-from decoding import Alternatives, ReplyDecoder, StopTexts, Vocabulary
+from decoding import Alternatives, ReplyDecoder
 from fields import AnyObject, Assistant, Developer, NamedChoice, PlainText, SchemaFormat, System, Tool, User
 from wire import SHORT_BYTES, Refusal
 
@@ -243,7 +243,7 @@ def rules_of(request, model, terms):
         raise Refusal(400, "tool_choice: there are no tools", param="tool_choice")
     for tool in request.tools:
         _check_depth(f"tools: the schema of '{tool.function.name}'", tool.function.parameters, "tools")
-    schemas = [] if choice == "none" else [msgspec.to_builtins(_without_nulls(tool)) for tool in request.tools]
+    schemas = [] if choice == "none" else [_schema(tool) for tool in request.tools]
     format = _format_constraint(model, request.response_format, terms.format)
     if choice not in ("none", "auto"):
         return Rules(schemas, _calls(model, _chosen(choice, schemas), "tool_choice"))
@@ -263,9 +263,9 @@ def _format_or_calls(model, format, schemas, param):
     return lambda: Alternatives([format().matcher, calls().matcher])
 
 
-def _without_nulls(tool):
+def _schema(tool):
     """A tool in the form that templates expect."""
-    function = {name: value for name, value in msgspec.to_builtins(tool.function).items() if value is not None}
+    function = msgspec.to_builtins(tool.function)
     function.pop("strict", None)
     return {"type": "function", "function": function}
 
@@ -365,5 +365,4 @@ def _choice(request, rules, context, index):
     one_call = not request.parallel_tool_calls or isinstance(request.tool_choice, NamedChoice)
     sampling = sampling_of(request, index, limit, top=top, one_call=one_call, thought_tokens=request.thought_tokens)
     decoder = ReplyDecoder(context.model, [json.dumps(schema) for schema in rules.schemas])
-    vocabulary = Vocabulary(context.model) if request.logprobs else None
-    return Choice(context, sampling, decoder, StopTexts(request.stop_texts), rules, vocabulary, index)
+    return Choice(context, sampling, decoder, rules, index)

@@ -5,157 +5,102 @@ from dataclasses import asdict, dataclass
 
 import msgspec
 from choices import Progress
-from wire import EventForm, identifier, refusal_of
+from wire import EventForm, identifier
 
-
-class Item:
-    """The item at `index` of an output. It is in progress until it is closed."""
-
-    PREFIX = ""
-
-    def __init__(self, index):
-        self.status = "in_progress"
-        self._index, self._id = index, identifier(self.PREFIX)
-
-    def data(self):
-        return {"id": self._id, "status": self.status, **self._fields()}
-
-    def close(self, status):
-        """The events that end it."""
-        self.status = status
-        return [*self._ending(), self._item_event("done", self.data())]
-
-    def _item_event(self, what, item):
-        return {"type": f"response.output_item.{what}", "output_index": self._index, "item": item}
-
-    def _event(self, kind, **fields):
-        return {"type": f"response.{kind}", "item_id": self._id, "output_index": self._index, **fields}
-
-
-class TextItem(Item):
-    """An item that is one text. `STEM` begins the names of its events."""
-
-    STEM = ""
-
-    def __init__(self, index):
-        super().__init__(index)
-        self._texts, self._entries = [], []
-
-    def open(self):
-        """The events that begin it."""
-        return [self._item_event("added", {**self.data(), "content": []}), self._part_event("added")]
-
-    def grow(self, text, entries):
-        """The event of more text."""
-        self._texts.append(text)
-        self._entries += entries
-        return self._text_event("delta", delta=text, entries=entries)
-
-    def _ending(self):
-        text = "".join(self._texts)
-        return [self._text_event("done", text=text, entries=self._entries), self._part_event("done")]
-
-    def _part_event(self, what):
-        return self._event(f"content_part.{what}", content_index=0, part=self._part())
-
-    def _text_event(self, what, *, entries, **fields):
-        return self._event(f"{self.STEM}.{what}", content_index=0, **fields)
-
-
-class Message(TextItem):
-    PREFIX = "msg"
-    STEM = "output_text"
-
-    def _fields(self):
-        return {"type": "message", "role": "assistant", "content": [self._part()]}
-
-    def _part(self):
-        text, entries = "".join(self._texts), list(self._entries)
-        return {"type": "output_text", "text": text, "annotations": [], "logprobs": entries}
-
-    def _text_event(self, what, *, entries, **fields):
-        return super()._text_event(what, entries=entries, logprobs=entries, **fields)
-
-
-class Reasoning(TextItem):
-    PREFIX = "rs"
-    STEM = "reasoning_text"
-
-    def _fields(self):
-        return {"type": "reasoning", "summary": [], "content": [self._part()]}
-
-    def _part(self):
-        return {"type": "reasoning_text", "text": "".join(self._texts)}
-
-
-class FunctionCall(Item):
-    """A complete call."""
-
-    PREFIX = "fc"
-    STEM = "function_call_arguments"
-
-    def __init__(self, index, name, arguments):
-        super().__init__(index)
-        self._name, self._arguments, self._call_id = name, arguments, identifier("call")
-
-    def open(self):
-        """The events that begin it."""
-        begun = self._item_event("added", {**self.data(), "arguments": ""})
-        return [begun, self._event(f"{self.STEM}.delta", delta=self._arguments)]
-
-    def _ending(self):
-        return [self._event(f"{self.STEM}.done", arguments=self._arguments)]
-
-    def _fields(self):
-        return {"type": "function_call", "call_id": self._call_id, "name": self._name, "arguments": self._arguments}
+TEXTS = {
+    "reasoning": ("rs", {"summary": []}, {"type": "reasoning_text"}),
+    "message": ("msg", {"role": "assistant"}, {"type": "output_text", "annotations": []}),
+}
+"""Of each kind of item that is one text: the beginning of its ids, its fields, and those of its part."""
 
 
 class Output:
-    """Items in order; the last one may be in progress."""
+    """The items of a response, in order; the last one may be in progress. Methods give the events of what they do."""
 
     def __init__(self):
-        self._items = []
-        self._waiting = []
-
-    def data(self):
-        return [item.data() for item in self._items]
+        self.items, self._texts, self._entries, self._waiting = [], [], [], []
 
     def add(self, piece):
-        """Add one part of the reply; yields its events."""
-        yield from self._extend(Reasoning, piece.reasoning, [])
-        yield from self._extend(Message, piece.text, self._placed(piece))
+        """Add one part of the reply."""
+        yield from self._extend("reasoning", piece.reasoning, [])
+        yield from self._extend("message", piece.text, self._placed(piece))
         for name, arguments in piece.calls:
             self._waiting = []
-            yield from self._begin(FunctionCall(len(self._items), name, arguments))
-        if piece.finish and not self._items:
+            call = {"call_id": identifier("call"), "name": name, "arguments": ""}
+            yield from self._begin("fc", "function_call", call)
+            self.items[-1]["arguments"] = arguments
+            yield self._event("function_call_arguments.delta", delta=arguments)
+        if piece.finish and not self.items:
             # Clients expect a message, even in an empty reply.
-            yield from self._begin(Message(0))
+            yield from self._begin_text("message")
         if piece.finish or piece.calls:
             yield from self.close("incomplete" if piece.finish == "length" else "completed")
 
     def close(self, status):
-        """The events that end the item in progress, if there is one."""
-        return self._items[-1].close(status) if self._is_open(object) else []
+        """End the item in progress, if there is one."""
+        if not self._is_open():
+            return []
+        item = self.items[-1]
+        item["status"] = status
+        if item["type"] == "function_call":
+            ending = [self._event("function_call_arguments.done", arguments=item["arguments"])]
+        else:
+            text = "".join(self._texts)
+            item["content"] = [self._part(text, self._entries)]
+            ending = [self._text_event("done", self._entries, text=text), self._part_event("done", *item["content"])]
+        return [*ending, self._item_event("done")]
 
     def _extend(self, kind, text, entries):
+        """More of the item in progress, or the next one."""
         if text and not self._is_open(kind):
-            yield from self._begin(kind(len(self._items)))
+            yield from self._begin_text(kind)
         if text or (entries and self._is_open(kind)):
-            yield self._items[-1].grow(text, entries)
+            self._texts.append(text)
+            self._entries += entries
+            yield self._text_event("delta", entries, delta=text)
 
     def _placed(self, piece):
         """The logprobs of the text. Those before its beginning wait for it; those of a call are dropped."""
         entries = [*self._waiting, *piece.entries]
-        self._waiting = [] if piece.text or self._is_open(Message) else entries
+        self._waiting = [] if piece.text or self._is_open("message") else entries
         return [] if self._waiting else entries
 
-    def _begin(self, item):
+    def _begin(self, prefix, kind, fields):
         yield from self.close("completed")
-        self._items.append(item)
-        yield from item.open()
+        self.items.append({"id": identifier(prefix), "status": "in_progress", "type": kind, **fields})
+        yield self._item_event("added")
 
-    def _is_open(self, kind):
-        return bool(self._items) and self._items[-1].status == "in_progress" and isinstance(self._items[-1], kind)
+    def _begin_text(self, kind):
+        prefix, fields, _ = TEXTS[kind]
+        yield from self._begin(prefix, kind, {**fields, "content": []})
+        self._texts, self._entries = [], []
+        yield self._part_event("added", self._part("", []))
+
+    def _is_open(self, kind=None):
+        last = self.items[-1] if self.items else {"status": ""}
+        return last["status"] == "in_progress" and kind in (None, last["type"])
+
+    def _part(self, text, entries):
+        *_, part = TEXTS[self.items[-1]["type"]]
+        return {**part, "text": text, **self._logprobs(entries)}
+
+    def _logprobs(self, entries):
+        return {"logprobs": entries} if self.items[-1]["type"] == "message" else {}
+
+    def _item_event(self, what):
+        item = dict(self.items[-1])
+        return {"type": f"response.output_item.{what}", "output_index": len(self.items) - 1, "item": item}
+
+    def _part_event(self, what, part):
+        return self._event(f"content_part.{what}", content_index=0, part=part)
+
+    def _text_event(self, what, entries, **fields):
+        *_, part = TEXTS[self.items[-1]["type"]]
+        return self._event(f"{part['type']}.{what}", content_index=0, **fields, **self._logprobs(entries))
+
+    def _event(self, kind, **fields):
+        place = len(self.items) - 1
+        return {"type": f"response.{kind}", "item_id": self.items[place]["id"], "output_index": place, **fields}
 
 
 KEPT_SECONDS = 24 * 3600.0
@@ -282,8 +227,7 @@ class ResponseForm(EventForm):
         response = self._finished()
         return self._numbered([{"type": f"response.{response['status']}", "response": response}])
 
-    def failed(self, error):
-        refusal = refusal_of(error)
+    def failed(self, refusal):
         # The code of the other interfaces: a client can find out by it that a conversation has to be shortened.
         is_long = refusal.code == "context_length_exceeded"
         code = refusal.code if is_long else CODES.get(refusal.status, "server_error")
@@ -302,7 +246,7 @@ class ResponseForm(EventForm):
 
     def _response(self, status, **fields):
         unknown = {"error": None, "incomplete_details": None, "usage": None}
-        return {**self._head, "status": status, "output": self._output.data(), **unknown, **fields}
+        return {**self._head, "status": status, "output": self._output.items, **unknown, **fields}
 
     def _numbered(self, events):
         found = [{**event, "sequence_number": self._count + place} for place, event in enumerate(events)]

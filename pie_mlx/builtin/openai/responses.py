@@ -4,11 +4,11 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import fields
 import msgspec
-from fields import AnyObject, DrawnBody, PlainText, ReasoningOptions, RefusedText, Schema, Whole
+from fields import AnyObject, DrawnBody, Function, OfferedTool, PlainText, ReasoningOptions, RefusedText, Schema, Whole
 from msgspec import Meta
 from prompts import begin_replies, count_tokens, plain_text
 from response_output import STORE, ResponseForm
-from wire import Body, Refusal, Strict, Terms, leave_out_tools, read_body, reported, send, without_nulls
+from wire import Body, Refusal, Strict, Terms, leave_out_tools, read_body, reported, send
 
 LOGPROBS = "message.output_text.logprobs"
 EXTRAS = {"reasoning": {"generate_summary", "summary"}, "text": {"verbosity"}}
@@ -68,7 +68,7 @@ class ItemReference(Item, tag="item_reference"):
     """An item of the output of a response that is kept."""
 
 
-Items = list[Message | FunctionCall | FunctionCallOutput | Reasoning]
+Items = Annotated[list[Message | FunctionCall | FunctionCallOutput | Reasoning | ItemReference], Meta(min_length=1)]
 
 
 class FunctionTool(Strict, tag="function"):
@@ -121,13 +121,7 @@ class ResponseRequest(DrawnBody, kw_only=True):
         r"tools\[\d+\]\.type": "offer functions, which the client calls: none are built in",
     }
 
-    input: (
-        str
-        | Annotated[
-            list[Message | FunctionCall | FunctionCallOutput | Reasoning | ItemReference],
-            Meta(min_length=1),
-        ]
-    )
+    input: str | Items
     previous_response_id: str | None = None
     instructions: str = ""
     max_output_tokens: Whole | None = None
@@ -144,10 +138,10 @@ class ResponseRequest(DrawnBody, kw_only=True):
 
     @classmethod
     def prepared(cls, given: dict[str, Any], left_out: list[str]) -> dict[str, Any]:
-        """Fill in items as clients keep them: with nulls, and messages without a type."""
-        given = {name: without_nulls(value) for name, value in given.items()}
-        if isinstance(given.get("input"), list):
-            given["input"] = [_item(item) for item in given["input"]]
+        """Fill in messages without a type, and leave out tools that no one here runs."""
+        for item in given["input"] if isinstance(given.get("input"), list) else []:
+            if isinstance(item, dict) and "role" in item:
+                item.setdefault("type", "message")
         if given.get("tool_choice", "auto") in ("auto", "none"):
             leave_out_tools(given, left_out, "function")
         _leave_out_extras(given, left_out)
@@ -165,13 +159,6 @@ def _leave_out_extras(given: dict[str, Any], left_out: list[str]) -> None:
     if isinstance(include, list):
         left_out += [f"include ({name})" for name in include if isinstance(name, str) and name != LOGPROBS]
         given["include"] = [name for name in include if name == LOGPROBS or not isinstance(name, str)]
-
-
-def _item(item: Any) -> Any:
-    if not isinstance(item, dict):
-        return item
-    kept = {name: without_nulls(value) for name, value in item.items() if value is not None}
-    return {"type": "message", **kept} if "role" in kept else kept
 
 
 ROLES = {"assistant": fields.Assistant, "developer": fields.Developer, "system": fields.System, "user": fields.User}
@@ -212,7 +199,7 @@ def chat_of(request, conversation):
         **drawn,
         messages=[message for _, message in turns],
         max_completion_tokens=request.max_output_tokens,
-        tools=[_tool(tool) for tool in request.tools],
+        tools=[OfferedTool(Function(one.name, one.description, one.parameters, one.strict)) for one in request.tools],
         tool_choice=_choice(request.tool_choice),
         parallel_tool_calls=request.parallel_tool_calls,
         response_format=_format(request.text.format),
@@ -245,26 +232,19 @@ def _add_call(turns, path, item):
     if not turns or not isinstance(turns[-1][1], fields.Assistant):
         turns.append((path, fields.Assistant()))
     message = turns[-1][1]
-    call = fields.ToolCall(id=item.call_id, function=fields.CalledFunction(name=item.name, arguments=item.arguments))
+    call = fields.ToolCall(item.call_id, fields.CalledFunction(item.name, item.arguments))
     message.tool_calls = [*(message.tool_calls or []), call]
-
-
-def _tool(tool):
-    function = fields.Function(
-        name=tool.name, description=tool.description, parameters=tool.parameters, strict=tool.strict
-    )
-    return fields.OfferedTool(type="function", function=function)
 
 
 def _choice(choice):
     if isinstance(choice, NamedTool):
-        return fields.NamedChoice(type="function", function=fields.NamedFunction(name=choice.name))
+        return fields.NamedChoice(fields.NamedFunction(choice.name))
     # The default of a chat too, with tools and without.
     return None if choice == "auto" else choice
 
 
 def _format(format):
-    return fields.SchemaFormat(json_schema=format) if isinstance(format, FlatSchemaFormat) else format
+    return fields.SchemaFormat(format) if isinstance(format, FlatSchemaFormat) else format
 
 
 async def answer(body):

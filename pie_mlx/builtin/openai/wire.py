@@ -78,11 +78,18 @@ class Strict(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """Refuses unknown fields."""
 
 
-def without_nulls(value: Any) -> Any:
-    """An object, or all objects of a list, without the fields that are null, as some clients send them."""
-    if isinstance(value, list):
-        return [without_nulls(one) for one in value]
-    return {name: one for name, one in value.items() if one is not None} if isinstance(value, dict) else value
+LEVELS = 2
+"""How deep in a body null fields are as good as none: in its messages and their parts, but not inside of schemas."""
+
+
+def _without_nulls(given: Any, levels: int = LEVELS) -> Any:
+    if not isinstance(given, dict):
+        return given
+    kept = {name: value for name, value in given.items() if value is not None}
+    for name, value in kept.items() if levels else ():
+        ones = [_without_nulls(one, levels - 1) for one in (value if isinstance(value, list) else [value])]
+        kept[name] = ones if isinstance(value, list) else ones[0]
+    return kept
 
 
 class Body(Strict, dict=True):
@@ -125,7 +132,7 @@ async def read_body(body: bytes, kind: type[Body]) -> Any:
 
 def read_fields(body: bytes, kind: type[Body]) -> Any:
     """The body as `kind`, read on this thread."""
-    given = {name: value for name, value in _decoded(body).items() if value is not None}
+    given = _without_nulls(_decoded(body))
     known = set(kind.__struct_fields__)
     for name in given.keys() & kind.LABELS - known:
         del given[name]
@@ -133,7 +140,7 @@ def read_fields(body: bytes, kind: type[Body]) -> Any:
         if given[name] in kind.NEUTRAL[name]:
             del given[name]
         elif name not in kind.HINTS:
-            raise _unsupported(name, kind)
+            raise unsupported(name, kind)
     left_out = [name for name in given if name in kind.HINTS - known]
     for name in left_out:
         del given[name]
@@ -168,7 +175,8 @@ def _has_more_values(body: bytes, most: int) -> bool:
     return bare.count(b'"') > 2 * most or sum(sum(map(part.count, b",[{")) for part in bare.split(b'"')[::2]) > most
 
 
-def _unsupported(name: str, kind: type[Body]) -> Refusal:
+def unsupported(name: str, kind: type[Body] = Body) -> Refusal:
+    """A refusal of a field, with the advice of `kind`."""
     advice = kind.INSTEAD.get(name, "leave it out")
     return Refusal(400, f"'{name}' is not supported: {advice}", param=name, code="unsupported_parameter")
 
@@ -179,7 +187,7 @@ def _refused(text: str, kind: type[Body]) -> Refusal:
     problem, path = (found[1], found[2] or "") if found else (text, "")
     unknown = _UNKNOWN.search(problem)
     if unknown:
-        return _unsupported(f"{path}.{unknown[1]}" if path else unknown[1], kind)
+        return unsupported(f"{path}.{unknown[1]}" if path else unknown[1], kind)
     advice = next((advice for place, advice in kind.ADVICE.items() if re.fullmatch(place, path)), None)
     if advice is not None:
         return Refusal(400, f"{problem} - at `{path}`: {advice}", param=path, code="invalid_value")
@@ -215,7 +223,7 @@ HEARD_SECONDS = 0.025
 """How long a stream waits for its prompt to be read: until then, a prompt that is refused gets a status of its own."""
 SILENT_SECONDS = 5.0
 """A stream says something at least this often: clients and proxies end connections that are silent for long."""
-OPENING, END_OF_STREAM = object(), object()
+OPENING, PAUSE, END_OF_STREAM = object(), object(), object()
 _encode = msgspec.json.Encoder().encode
 _log = logging.getLogger("pie.api")
 _reported = set()
@@ -230,13 +238,17 @@ class EventForm:
     """A stream of server-sent events. `SILENCE` is sent while there is nothing to say, `END` at the end.
 
     Subclasses format the parts: `whole(pieces)`; in a stream `opening()`, `chunks(piece)`, and `closing()` or
-    `failed(error)`, which comes before `opening()` if the prompt cannot be read. `costs` are known once it has been.
+    `failed(refusal)`, which comes before `opening()` if the prompt cannot be read. `costs` are known once it has been.
     """
 
     TYPE = "text/event-stream; charset=utf-8"
     SILENCE = b": \n\n"
     END = b""
     costs = None
+    error_body = staticmethod(error_body)
+
+    def failed(self, refusal):
+        return [self.error_body(refusal)]
 
     @staticmethod
     def encode(values):
@@ -285,19 +297,22 @@ async def streamed(begun, form, pause=partial(asyncio.sleep, SILENT_SECONDS / 2)
     `pause` ends before the next part."""
     if not begun.done():
         yield form.SILENCE
-    spoken = _spoken(_heard(begun, form), pause)
-    async with aclosing(spoken):
-        try:
-            async for piece in spoken:
-                if piece is None:
-                    yield form.SILENCE
-                elif piece is OPENING:
-                    yield form.encode(form.opening()) or form.SILENCE
-                elif chunks := form.chunks(piece):
-                    yield form.encode(chunks)
-        except Exception as error:
-            yield form.encode(form.failed(error))
-            return
+    is_silent = True
+    try:
+        async with aclosing(merged([_heard(begun, form), _pauses(pause)], endless=1)) as pieces:
+            async for piece in pieces:
+                if piece is OPENING:
+                    said = form.encode(form.opening()) or form.SILENCE
+                elif piece is PAUSE:
+                    said = form.SILENCE if is_silent else b""
+                else:
+                    said = form.encode(form.chunks(piece))
+                is_silent = piece is PAUSE
+                if said:
+                    yield said
+    except Exception as error:
+        yield form.encode(form.failed(refusal_of(error)))
+        return
     yield form.encode(form.closing()) + form.END
 
 
@@ -310,7 +325,34 @@ async def _heard(begun, form):
             yield piece
 
 
-async def forward(pieces, queue):
+async def merged(streams, *, endless=0):
+    """The parts of several streams in the order they arrive, until all but the `endless` ones have ended. A stream
+    waits while its parts are not read."""
+    if len(streams) == 1:
+        async with aclosing(streams[0]) as only:
+            async for piece in only:
+                yield piece
+        return
+    queue = asyncio.Queue(len(streams))
+    tasks = [asyncio.create_task(_forward(stream, queue)) for stream in streams]
+    try:
+        left = len(tasks) - endless
+        while left:
+            piece = await queue.get()
+            if isinstance(piece, Exception):
+                raise piece
+            if piece is END_OF_STREAM:
+                left -= 1
+            else:
+                yield piece
+    finally:
+        for task in tasks:
+            task.cancel()
+        # Wait until every stream has ended: nothing else holds these tasks.
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _forward(pieces, queue):
     """Put the parts into a queue, and then END_OF_STREAM or the error that ended them."""
     try:
         async with aclosing(pieces):
@@ -321,29 +363,11 @@ async def forward(pieces, queue):
         await queue.put(error)
 
 
-async def _spoken(pieces, pause):
-    """The parts, and None after each pause without one."""
-    queue, is_silent = asyncio.Queue(1), True
-
-    async def tick():
-        nonlocal is_silent
-        while True:
-            await pause()
-            if is_silent:
-                await queue.put(None)
-            is_silent = True
-
-    tasks = [asyncio.create_task(forward(pieces, queue)), asyncio.create_task(tick())]
-    try:
-        while (piece := await queue.get()) is not END_OF_STREAM:
-            if isinstance(piece, Exception):
-                raise piece
-            is_silent = piece is None
-            yield piece
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+async def _pauses(pause):
+    """PAUSE after each pause."""
+    while True:
+        await pause()
+        yield PAUSE
 
 
 def _event(value):

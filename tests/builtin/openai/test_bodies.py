@@ -1,4 +1,4 @@
-"""Bodies of requests that are refused."""
+"""Bodies of requests, and which of them are refused."""
 
 import json
 import re
@@ -36,3 +36,26 @@ def test_a_picture_is_refused_with_what_is_read(openai_module):
     with pytest.raises(openai_module("wire").Refusal) as refused:
         openai_module("wire").read_fields(json.dumps(body).encode(), openai_module("fields").ChatRequest)
     assert str(refused.value).endswith("'image_url' - at `messages[0].content[0].type`: only text is read")
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        ("fields.ChatRequest", {"messages": [{"role": "user", "content": [{"type": "text", "text": "x", "a": None}]}]}),
+        ("messages.MessageRequest", {"messages": [{"role": "user", "content": "x", "id": None}], "system": None}),
+        ("responses.ResponseRequest", {"input": [{"role": "user", "content": "x", "id": None}], "text": None}),
+        ("ollama.ChatRequest", {"messages": [{"role": "user", "content": "x", "id": None}], "options": {"wish": None}}),
+    ],
+)
+def test_null_fields_are_as_good_as_none_down_to_the_parts_of_a_message(openai_module, kind, body):
+    module, _, name = kind.partition(".")
+    wanted = getattr(openai_module(module), name)
+    assert openai_module("wire").read_fields(json.dumps({"model": "m", **body, "wish": None}).encode(), wanted)
+
+
+def test_null_stays_what_it_is_inside_of_a_schema(openai_module):
+    schema = {"type": "object", "properties": {"city": {"const": None}}}
+    body = {"model": "m", "messages": [{"role": "user", "content": "x"}]}
+    body["tools"] = [{"type": "function", "function": {"name": "f", "parameters": schema}}]
+    request = openai_module("wire").read_fields(json.dumps(body).encode(), openai_module("fields").ChatRequest)
+    assert request.tools[0].function.parameters == schema

@@ -150,8 +150,7 @@ async def test_after_a_thought_only_what_it_has_left_may_be_thought(openai_modul
     choices, context = openai_module("choices"), Spoken(range(6))
     sampling = choices.Sampling(choices.Sampler(0.0), 6, [], thought_tokens=budget)
     rules = openai_module("prompts").Rules(make=object)
-    stops = openai_module("decoding").StopTexts([])
-    choice = choices.Choice(context, sampling, Thinking(openai_module, 3), stops, rules)
+    choice = choices.Choice(context, sampling, Thinking(openai_module, 3), rules)
     pieces = [piece async for piece in choice.pieces()]
     assert "".join(piece.reasoning + piece.text for piece in pieces) == "xxyyyy"
     assert context.budgets == [budget, left]

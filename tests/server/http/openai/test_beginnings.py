@@ -15,6 +15,8 @@ pytestmark = pytest.mark.timeout(60)
 LONG = [{"role": "user", "content": "word " * 830}]
 TOO_LONG = [{"role": "user", "content": "word " * 5000}]
 TEXT = "word " * 5000
+GREEDY = {"temperature": 0}
+"""What is drawn at random may end sooner."""
 PATHS = {
     "/v1/chat/completions": {"messages": LONG, "max_tokens": 2},
     "/v1/completions": {"prompt": TEXT[:5000], "max_tokens": 2},
@@ -52,13 +54,13 @@ def test_a_stream_says_something_before_its_first_token(server, path):
 
 
 def test_a_stream_that_began_early_is_complete(impatient, client, claude, llama):
-    chat = client.chat.completions.create(model=MODEL, messages=LONG, max_tokens=3, stream=True)
+    chat = client.chat.completions.create(model=MODEL, messages=LONG, max_tokens=3, extra_body=GREEDY, stream=True)
     assert [*chat][-1].choices[0].finish_reason == "length"
-    with claude.messages.stream(model=MODEL, messages=LONG, max_tokens=3) as stream:
+    with claude.messages.stream(model=MODEL, messages=LONG, max_tokens=3, extra_body=GREEDY) as stream:
         assert stream.get_final_message().usage.output_tokens == 3
-    events = client.responses.create(model=MODEL, input=LONG, max_output_tokens=3, stream=True)
+    events = client.responses.create(model=MODEL, input=LONG, max_output_tokens=3, extra_body=GREEDY, stream=True)
     assert [*events][-1].response.usage.output_tokens == 3
-    parts = llama.chat(model=MODEL, messages=LONG, options={"num_predict": 3}, stream=True)
+    parts = llama.chat(model=MODEL, messages=LONG, options={"num_predict": 3, **GREEDY}, stream=True)
     assert [*parts][-1].eval_count == 3
 
 
