@@ -14,7 +14,7 @@ from choices import Choice, Costs, Piece, Progress, joined, replies, sampling_of
 from decoding import Decoded, Vocabulary, logprob_entry
 from fields import ChatRequest, CompletionRequest
 from prompts import Rules, begin_replies, checked_length, encoded, load_model, prompts_of
-from wire import CHAT, SHORT_BYTES, EventForm, Refusal, identifier, read_body, send
+from wire import CHAT, SHORT_BYTES, EventForm, Refusal, aside, identifier, read_body, send
 
 from inferlet import Context, Distribution, Logprobs, runtime
 
@@ -148,7 +148,7 @@ def begin_texts(request, size):
 
 
 async def _begun(request, size, model, given):
-    prompts = await asyncio.to_thread(_contexts, model, given) if size > SHORT_BYTES else _contexts(model, given)
+    prompts = await aside(size > SHORT_BYTES, _contexts, model, given)
     costs = Costs(sum(len(prompt.buffer()) for prompt in prompts), model.info.page_size)
     return costs, (_echoed if request.echo else _drawn)(request, prompts, costs)
 

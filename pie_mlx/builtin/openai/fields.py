@@ -163,7 +163,7 @@ class Drawing(Strict, kw_only=True):
     stop: StopText | Annotated[list[StopText], Meta(max_length=64)] = []
 
 
-class DrawnBody(Drawing, Body, kw_only=True):
+class DrawnBody(Drawing, Body, kw_only=True, gc=True):
     """The fields of all endpoints: how tokens are drawn, and how they are sent.
 
     `return_progress` is llama.cpp's: a stream then also tells how far its prompt is.

@@ -190,7 +190,7 @@ async def answer(body):
     request = await read_body(body, MessageRequest)
     if request.max_tokens is None:
         raise Refusal(400, "max_tokens: it is required", param="max_tokens")
-    chat, terms = chat_of(request)
+    chat, terms = await wire.aside(len(body) > wire.SHORT_BYTES, chat_of, request)
     beginning = await begin_replies(chat, len(body), terms)
     return await send(request, MessageForm(request), beginning)
 
@@ -198,7 +198,7 @@ async def answer(body):
 async def count(body):
     """Count the tokens of a request."""
     request = await read_body(body, MessageRequest)
-    chat, terms = chat_of(request)
+    chat, terms = await wire.aside(len(body) > wire.SHORT_BYTES, chat_of, request)
     tokens = await count_tokens(chat, len(body), terms)
     return {"headers": reported(request.left_out), "body": {"input_tokens": tokens}}
 

@@ -1,6 +1,5 @@
 """From a request to contexts that hold its prompt, and the replies that begin on them."""
 
-import asyncio
 import json
 from dataclasses import dataclass, field
 from functools import partial
@@ -10,7 +9,7 @@ import msgspec
 from choices import Choice, Costs, replies, sampling_of
 from decoding import Alternatives, ReplyDecoder
 from fields import AnyObject, Assistant, Developer, NamedChoice, PlainText, SchemaFormat, System, Tool, User
-from wire import SHORT_BYTES, Refusal
+from wire import SHORT_BYTES, Refusal, aside
 
 from inferlet import Context, GrammarConstraint, JsonSchema, Model, runtime, tools
 
@@ -322,7 +321,7 @@ async def begin_replies(request, size, terms):
     Raises Refusal with the field names of `terms`, and the engine's errors; for what is wrong with the prompt itself,
     such as its length, only the beginning does.
     """
-    return _begun(request, size, terms, *await _checked(request, terms))
+    return _begun(request, size, terms, *await _checked(request, size, terms))
 
 
 async def _begun(request, size, terms, model, rules, conversation):
@@ -334,17 +333,17 @@ async def _begun(request, size, terms, model, rules, conversation):
 
 async def count_tokens(request, size, terms):
     """The number of tokens in the prompt of a ChatRequest. Raises as `begin_replies`."""
-    return len((await _read(request, size, terms, *await _checked(request, terms))).buffer())
+    return len((await _read(request, size, terms, *await _checked(request, size, terms))).buffer())
 
 
-async def _checked(request, terms):
+async def _checked(request, size, terms):
     def check():
         model = load_with_variables(request, terms)
         return model, rules_of(request, model, terms), conversation_of(model, request.messages, terms)
 
     # Grammars take time, and so do new variables of a template.
     slow = request.tools or request.response_format != PlainText() or request.effort or request.chat_template_kwargs
-    return await asyncio.to_thread(check) if slow else check()
+    return await aside(slow or size > SHORT_BYTES, check)
 
 
 async def _read(request, size, terms, model, rules, conversation):
@@ -356,7 +355,7 @@ async def _read(request, size, terms, model, rules, conversation):
         checked_length(context, terms.messages)
         return context
 
-    return await asyncio.to_thread(read) if size > SHORT_BYTES or request.tools else read()
+    return await aside(request.tools or size > SHORT_BYTES, read)
 
 
 def _choice(request, rules, context, index):

@@ -8,7 +8,7 @@ from fields import AnyObject, DrawnBody, Function, OfferedTool, PlainText, Reaso
 from msgspec import Meta
 from prompts import begin_replies, count_tokens, plain_text
 from response_output import STORE, ResponseForm
-from wire import Body, Refusal, Strict, Terms, leave_out_tools, read_body, reported, send
+from wire import SHORT_BYTES, Body, Refusal, Strict, Terms, aside, leave_out_tools, read_body, reported, send
 
 LOGPROBS = "message.output_text.logprobs"
 EXTRAS = {"reasoning": {"generate_summary", "summary"}, "text": {"verbosity"}}
@@ -191,8 +191,9 @@ def _referred(path, item):
     return msgspec.convert([found], Items)[0]
 
 
-def chat_of(request, conversation):
-    """The chat of a request for a response, and the names of its parts."""
+def chat_of(request):
+    """The chat of a request for a response, the names of its parts, and its items. Raises as `conversation_of`."""
+    conversation = conversation_of(request)
     turns = _turns(request.instructions, conversation)
     drawn = {name: getattr(request, name) for name in DrawnBody.__struct_fields__}
     chat = fields.ChatRequest(
@@ -210,7 +211,8 @@ def chat_of(request, conversation):
     )
     chat.left_out = request.left_out
     places = [path for path, _ in turns]
-    return chat, Terms("input", "text.format", "tools[].strict", "call_id", "reasoning.effort", places)
+    terms = Terms("input", "text.format", "tools[].strict", "call_id", "reasoning.effort", places)
+    return chat, terms, [item for _, item in conversation]
 
 
 def _turns(instructions, conversation):
@@ -252,17 +254,18 @@ async def answer(body):
     request = await read_body(body, ResponseRequest)
     if request.top_logprobs and not request.include:
         raise Refusal(400, f"top_logprobs: put {LOGPROBS} into include as well", param="top_logprobs")
-    conversation = conversation_of(request)
-    chat, terms = chat_of(request, conversation)
-    beginning = await begin_replies(chat, _size(body, request), terms)
-    return await send(request, ResponseForm(request, [item for _, item in conversation]), beginning)
+    size = _size(body, request)
+    chat, terms, items = await aside(size > SHORT_BYTES, chat_of, request)
+    beginning = await begin_replies(chat, size, terms)
+    return await send(request, ResponseForm(request, items), beginning)
 
 
 async def count(body):
     """Count the tokens of a request."""
     request = await read_body(body, ResponseRequest)
-    chat, terms = chat_of(request, conversation_of(request))
-    tokens = await count_tokens(chat, _size(body, request), terms)
+    size = _size(body, request)
+    chat, terms, _ = await aside(size > SHORT_BYTES, chat_of, request)
+    tokens = await count_tokens(chat, size, terms)
     counted = {"object": "response.input_tokens", "input_tokens": tokens}
     return {"headers": reported(request.left_out), "body": counted}
 

@@ -3,7 +3,9 @@
 import asyncio
 import logging
 import re
+import time
 import uuid
+from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
@@ -62,7 +64,7 @@ def error_body(refusal):
 
 
 SHORT_BYTES = 4096
-"""Longer bodies are read on another thread, so that other requests on this loop do not wait."""
+"""Longer bodies are read on another thread."""
 MOST_VALUES = 1 << 20
 """JSON values in a body: each takes up to a hundred times the memory of its text."""
 
@@ -74,25 +76,25 @@ _UNKNOWN = re.compile(r"unknown field `(.*)`$", re.DOTALL)
 _MISSING = re.compile(r"missing required field `(.*)`$")
 
 
-class Strict(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """Refuses unknown fields."""
+class Strict(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, gc=False):
+    """Refuses unknown fields. None refers to itself, so that the collector need not look at a hundred thousand."""
 
 
 LEVELS = 2
 """How deep in a body null fields are as good as none: in its messages and their parts, but not inside of schemas."""
 
 
-def _without_nulls(given: Any, levels: int = LEVELS) -> Any:
-    if not isinstance(given, dict):
-        return given
-    kept = {name: value for name, value in given.items() if value is not None}
-    for name, value in kept.items() if levels else ():
-        ones = [_without_nulls(one, levels - 1) for one in (value if isinstance(value, list) else [value])]
-        kept[name] = ones if isinstance(value, list) else ones[0]
-    return kept
+def _drop_nulls(given: dict[str, Any], levels: int = LEVELS) -> None:
+    if None in given.values():
+        for name in [name for name, value in given.items() if value is None]:
+            del given[name]
+    for value in given.values() if levels else ():
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, dict):
+                _drop_nulls(one, levels - 1)
 
 
-class Body(Strict, dict=True):
+class Body(Strict, dict=True, gc=True):
     """A whole body, and the advice in errors about wrong ones. `left_out` names its hints that have no effect here.
 
     `LABELS` only name the caller, or label stored answers. `HINTS` may be left out without changing the answer.
@@ -125,14 +127,23 @@ def leave_out_tools(given: dict[str, Any], left_out: list[str], kept: str) -> No
             left_out.append(f"tools[{place}] ({tool.get('name') or tool['type']})")
 
 
+async def aside(is_long: bool, function: Callable[..., Any], *arguments: Any) -> Any:
+    """What a function returns. One that takes long runs on another thread, so that others on this loop do not wait."""
+    return await asyncio.to_thread(function, *arguments) if is_long else function(*arguments)
+
+
 async def read_body(body: bytes, kind: type[Body]) -> Any:
-    """The body as `kind`. Raises Refusal that names the field."""
-    return read_fields(body, kind) if len(body) <= SHORT_BYTES else await asyncio.to_thread(read_fields, body, kind)
+    """The body as `kind`, and the time when that began. Raises Refusal that names the field."""
+    begun = time.perf_counter()
+    request = await aside(len(body) > SHORT_BYTES, read_fields, body, kind)
+    request.begun = begun
+    return request
 
 
 def read_fields(body: bytes, kind: type[Body]) -> Any:
     """The body as `kind`, read on this thread."""
-    given = _without_nulls(_decoded(body))
+    given = _decoded(body)
+    _drop_nulls(given)
     known = set(kind.__struct_fields__)
     for name in given.keys() & kind.LABELS - known:
         del given[name]
@@ -220,7 +231,9 @@ CHAT = Terms("messages", "response_format", "tools[].function.strict", "tool_cal
 MOST_REPORTED = 1024
 """Characters of a header, and different ones in the log."""
 HEARD_SECONDS = 0.025
-"""How long a stream waits for its prompt to be read: until then, a prompt that is refused gets a status of its own."""
+"""How long a stream waits for its body and prompt to be read: until then, a prompt that is refused gets a status."""
+REFUSED_SECONDS = 0.005
+"""How long it waits for the prompt at least: one that is far too long is refused before it is read."""
 SILENT_SECONDS = 5.0
 """A stream says something at least this often: clients and proxies end connections that are silent for long."""
 OPENING, PAUSE, END_OF_STREAM = object(), object(), object()
@@ -268,9 +281,9 @@ async def send(request, form, beginning):
         parts = [piece async for piece in pieces]
         headers |= {"content-type": "application/json"}
         return {"headers": headers, "body": _encode(form.whole(parts)), "result": form.costs.result}
-    begun = asyncio.ensure_future(beginning)
+    begun, left = asyncio.ensure_future(beginning), request.begun + HEARD_SECONDS - time.perf_counter()
     try:
-        await asyncio.wait([begun], timeout=HEARD_SECONDS)
+        await asyncio.wait([begun], timeout=max(REFUSED_SECONDS, left))
     except asyncio.CancelledError:
         begun.cancel()
         raise
@@ -295,10 +308,10 @@ def reported(left_out):
 async def streamed(begun, form, pause=partial(asyncio.sleep, SILENT_SECONDS / 2)):  # noqa: B008
     """The bytes of a stream. `SILENCE` fills its beginning until the prompt has been read, and the gap each time that
     `pause` ends before the next part."""
-    if not begun.done():
-        yield form.SILENCE
     is_silent = True
     try:
+        if not begun.done():
+            yield form.SILENCE
         async with aclosing(merged([_heard(begun, form), _pauses(pause)], endless=1)) as pieces:
             async for piece in pieces:
                 if piece is OPENING:
@@ -312,8 +325,10 @@ async def streamed(begun, form, pause=partial(asyncio.sleep, SILENT_SECONDS / 2)
                     yield said
     except Exception as error:
         yield form.encode(form.failed(refusal_of(error)))
-        return
-    yield form.encode(form.closing()) + form.END
+    else:
+        yield form.encode(form.closing()) + form.END
+    finally:
+        begun.cancel()
 
 
 async def _heard(begun, form):

@@ -22,7 +22,7 @@ def written(openai_module):
         body = json.dumps({"model": "m", "input": input, **fields}).encode()
         request = openai_module("wire").read_fields(body, openai_module("responses").ResponseRequest)
         responses = openai_module("responses")
-        return responses.chat_of(request, responses.conversation_of(request))
+        return responses.chat_of(request)
 
     return write
 
@@ -74,11 +74,11 @@ def test_reasoning_of_earlier_turns_is_left_out(messages):
 
 
 def test_messages_are_told_by_the_places_of_their_items(written):
-    _, terms = written([said("user", "Hello"), REASONING, CALL, RESULT], instructions="Be kind.")
+    _, terms, _ = written([said("user", "Hello"), REASONING, CALL, RESULT], instructions="Be kind.")
     assert [terms.message(place) for place in (1, 2, 3)] == ["input[0]", "input[2]", "input[3]"]
 
 
 def test_how_tokens_are_drawn_goes_on(written):
-    chat, _ = written("Hello", seed=7, top_k=3, stop="x", stream=True, max_output_tokens=5, temperature=0.5)
+    chat, *_ = written("Hello", seed=7, top_k=3, stop="x", stream=True, max_output_tokens=5, temperature=0.5)
     assert (chat.seed, chat.top_k, chat.stop_texts, chat.stream) == (7, 3, ["x"], True)
     assert (chat.max_completion_tokens, chat.temperature) == (5, 0.5)

@@ -1,6 +1,7 @@
 """A stream begins at once, and never is silent for long."""
 
 import asyncio
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -80,8 +81,8 @@ def stream(openai_module, clock):
 def answer(openai_module):
     """The answer to a request whose prompt is read by `beginning`."""
 
-    async def send(beginning, *, stream=True):
-        request = SimpleNamespace(stream=stream, left_out=["hint"])
+    async def send(beginning, *, stream=True, seconds_ago=0):
+        request = SimpleNamespace(stream=stream, left_out=["hint"], begun=time.perf_counter() - seconds_ago)
         return await openai_module("wire").send(request, Words(), beginning)
 
     return send
@@ -152,6 +153,16 @@ async def test_a_stream_begins_before_a_long_prompt_has_been_read(answer):
     assert await anext(said) == b"..."
     read.set()
     assert [data async for data in said] == [b"begin", b"word", b"costs end"]
+
+
+async def test_the_time_in_which_the_body_was_read_is_part_of_the_wait(answer, openai_module, monkeypatch):
+    monkeypatch.setattr(openai_module("wire"), "HEARD_SECONDS", 3600)
+    before = asyncio.all_tasks()
+    said = (await answer(asyncio.Event().wait(), seconds_ago=7200))["body"]
+    assert await anext(said) == b"..."
+    await said.aclose()
+    await asyncio.sleep(0)
+    assert asyncio.all_tasks() == before, "a client that goes away at the first comment ends that"
 
 
 async def test_a_long_prompt_that_is_refused_late_is_refused_in_the_stream(answer):

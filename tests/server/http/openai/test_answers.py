@@ -7,7 +7,7 @@ import jsonschema
 import openai
 import pydantic
 import pytest
-from openai.types.chat import ChatCompletion, ChatCompletionChunk
+from openai.types.chat import ChatCompletionChunk
 
 from pie_mlx.events import PassCompleted
 from tests.server.http.openai.conftest import HELLO, MODEL, WEATHER, TinyServer
@@ -48,15 +48,6 @@ def test_a_chat_is_answered_with_usage_and_timings(ask):
     assert answer.model == MODEL
 
 
-@pytest.mark.parametrize("max_tokens", [3, 60])
-def test_whole_and_streamed_chats_are_of_the_published_types(post, max_tokens):
-    body = {"model": MODEL, "messages": IN_PARIS, "tools": [WEATHER], "temperature": 0, "max_tokens": max_tokens}
-    (whole,) = post("/v1/chat/completions", body)
-    pydantic.TypeAdapter(ChatCompletion).validate_python(whole)
-    for chunk in post("/v1/chat/completions", {**body, "stream": True, "stream_options": {"include_usage": True}}):
-        pydantic.TypeAdapter(ChatCompletionChunk).validate_python(chunk)
-
-
 def test_a_stream_says_the_same_in_pieces(ask):
     whole = ask("What is the capital of France?")
     chunks = list(ask("What is the capital of France?", stream=True, stream_options={"include_usage": True}))
@@ -75,8 +66,8 @@ def progress_of(post):
     def ask(path, **fields):
         body = {"model": MODEL, "max_tokens": 1, "stream": True, "stream_options": {"include_usage": True}, **fields}
         chunks = post(path, {**body, "return_progress": True})
-        for chunk in chunks if "messages" in fields else []:
-            pydantic.TypeAdapter(ChatCompletionChunk).validate_python(chunk)
+        if "messages" in fields:
+            pydantic.TypeAdapter(list[ChatCompletionChunk]).validate_python(chunks)
         found = [chunk["prompt_progress"] for chunk in chunks if "prompt_progress" in chunk]
         return found, chunks[-1]["usage"]["prompt_tokens_details"]["cached_tokens"]
 

@@ -33,6 +33,7 @@ def impatient(server, monkeypatch):
     for name, module in list(sys.modules.items()):
         if name.endswith(".wire") and hasattr(module, "HEARD_SECONDS"):
             monkeypatch.setattr(module, "HEARD_SECONDS", 0)
+            monkeypatch.setattr(module, "REFUSED_SECONDS", 0)
 
 
 def first_bytes(server, path, body):

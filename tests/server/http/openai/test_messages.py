@@ -31,6 +31,7 @@ BILLING = {"type": "text", "text": "x-anthropic-billing-header: cc_version=2.1.1
 RESULT = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "cold"}
 GREEDY = {"temperature": 0}  # no longer among the fields of the client
 WHOLE, EVENT = TypeAdapter(Message), TypeAdapter(RawMessageStreamEvent)
+BETA_WHOLE, BETA_EVENT = TypeAdapter(BetaMessage), TypeAdapter(BetaRawMessageStreamEvent)
 REQUESTS = {
     "text": {"messages": [{"role": "user", "content": QUESTION}]},
     "call": {"messages": [IN_PARIS], "system": HELPER, "tools": [TOOL]},
@@ -61,7 +62,7 @@ def asked(text):
 
 def strict(event):
     """An event as the published types have it, with a type known to them and no field missing."""
-    return TypeAdapter(BetaRawMessageStreamEvent).validate_python(event) and EVENT.validate_python(event)
+    return BETA_EVENT.validate_python(event) and EVENT.validate_python(event)
 
 
 def test_a_message_says_what_a_chat_says(create, ask):
@@ -76,8 +77,10 @@ def test_whole_and_streamed_messages_are_of_the_published_types_and_equal(claude
     body = {**options, **GREEDY}
     (whole,) = post("/v1/messages?beta=true", body)
     WHOLE.validate_python(whole)
-    TypeAdapter(BetaMessage).validate_python(whole)
-    events = [strict(event) for event in post("/v1/messages?beta=true", {**body, "stream": True})]
+    BETA_WHOLE.validate_python(whole)
+    events = post("/v1/messages?beta=true", {**body, "stream": True})
+    # The published types leave pings out, which come while a prompt is read.
+    events = [strict(event) for event in events if event != {"type": "ping"}]
     assert [events[0].type, events[-2].type, events[-1].type] == ["message_start", "message_delta", "message_stop"]
     with claude.messages.stream(**options, extra_body=GREEDY) as stream:
         told = stream.get_final_message()
