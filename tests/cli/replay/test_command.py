@@ -78,8 +78,9 @@ def test_the_interpreter_of_a_replay_imports_neither_mlx_nor_the_engine():
     assert found.stdout == "[]\n"
 
 
-def test_a_run_with_a_port_is_not_recorded(pie, tmp_path):
+@pytest.mark.parametrize("words", [("--port", "0"), ("--watch",)])
+def test_one_run_without_other_clients_is_recorded(pie, tmp_path, words):
     (tmp_path / "a.py").write_text("async def main(input): ...\n")
-    ended = pie("run", "--dummy", "--record", tmp_path / "r.pie", "--port", "0", tmp_path / "a.py")
+    ended = pie("run", "--dummy", "--record", tmp_path / "r.pie", *words, tmp_path / "a.py")
     assert ended.code == 2
-    assert "exclude each other" in ended.err
+    assert "leave out --port and --watch" in ended.err
