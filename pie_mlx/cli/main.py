@@ -17,6 +17,7 @@ SECTIONS = {
     "Run": {
         "chat": Verb("pie_mlx.cli.chat", "Talk to a model."),
         "run": Verb("pie_mlx.cli.run.command", "Run a program and show what it sends."),
+        "replay": Verb("pie_mlx.cli.replay.command", "Run a program against a recording, without a model."),
         "launch": Verb("pie_mlx.cli.launch.command", "Start a coding agent on an engine."),
         "serve": Verb("pie_mlx.cli.serve.command", "Start an engine that clients can use."),
         "stop": Verb("pie_mlx.cli.stop.command", "End the engine that 'pie serve' has started."),
@@ -25,6 +26,7 @@ SECTIONS = {
     },
     "Programs": {
         "new": Verb("pie_mlx.cli.new", "Write a program to start from, with a test."),
+        "eval": Verb("pie_mlx.cli.eval.command", "Score a program over a data set."),
         "build": Verb("pie_mlx.cli.programs.command", "Package a program.", "build"),
         "check": Verb("pie_mlx.cli.check.command", "Check a program or a configuration."),
         "install": Verb("pie_mlx.cli.programs.command", "Install a program.", "install"),

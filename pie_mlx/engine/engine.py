@@ -16,7 +16,7 @@ from pie_mlx.calls import Call
 from pie_mlx.engine.handlers import handlers, lookups
 from pie_mlx.engine.hosting.loop import EngineLoop
 from pie_mlx.engine.hosting.ports import Ports
-from pie_mlx.engine.hosting.process import HostedProcess, ProcessHost
+from pie_mlx.engine.hosting.process import Answering, HostedProcess, ProcessHost, Tap
 from pie_mlx.engine.hosting.session import SessionPort
 from pie_mlx.engine.market import endowment_credits
 from pie_mlx.engine.policies import AdmissionTerms
@@ -95,11 +95,13 @@ class EngineCore:
         process_id: str | None = None,
         parent: str | None = None,
         ports: Ports | None = None,
+        tap: Tap | None = None,
     ) -> ProcessHost:
         """Registers a process and returns its host. Raises InvalidArgumentError for a budget below 1 (M2).
 
         `process_id` is a UUID that no process has used; None draws one. With a `parent` the process shares that
         process's account (M1); EngineStoppedError is raised if the parent has ended. `ports` is what else it can reach.
+        All its calls pass through the `tap`.
         """
         services = self.services
 
@@ -115,7 +117,10 @@ class EngineCore:
             )
 
         process = asyncio.run_coroutine_threadsafe(register(), self._loop).result()
-        return ProcessHost(self._loop, self.send, self._answer, process)
+        if tap is None:
+            return ProcessHost(self._loop, self.send, self._answer, process)
+        tapped = partial(_tapped, tap, self._answer)
+        return ProcessHost(self._loop, partial(self._send, tapped), tapped, process)
 
     async def close_process(self, process_id: str) -> None:
         """Releases everything that a process owned (E7). Unknown ids are ignored, so closing twice is no error.
@@ -168,7 +173,12 @@ class EngineCore:
         """
         if (lookup := lookups.get(type(message))) is not None and not lookup.is_long(message):
             return _done(partial(self._look_up, process, message))
-        coroutine = self._answer(process, message)
+        return self._send(self._answer, process, message)
+
+    def _send(
+        self, answering: Answering, process: HostedProcess, message: Call[Reply]
+    ) -> "concurrent.futures.Future[Reply]":
+        coroutine = answering(process, message)
         try:
             return cast("concurrent.futures.Future[Reply]", asyncio.run_coroutine_threadsafe(coroutine, self._loop))
         except RuntimeError:
@@ -251,6 +261,10 @@ async def _look_up_in_turn(services: Services, process: HostedProcess, message: 
     """Looks up, on a thread, what would block the engine's loop."""
     steps = lookups[type(message)].steps(services, message)
     return await services.language.turns.run(process.id, steps, process.time.count)
+
+
+async def _tapped(tap: Tap, answering: Answering, process: HostedProcess, message: Call[Any]) -> Any:
+    return await tap.answer(message, partial(answering, process))
 
 
 def _done(find: Callable[[], T]) -> "concurrent.futures.Future[T]":

@@ -1,5 +1,6 @@
 """Settings that an engine starts with."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 
@@ -19,8 +20,9 @@ class EngineSettings:
     """One model on one pool.
 
     `model` is a directory, a repo id or `pie-tiny`; `name` is the name that programs use. `revision` is the git
-    revision of a repo id. `dummy` replaces the weights by pseudo-random logits. `draft_model`, named like `model`,
-    guesses for programs that ask the engine to speculate.
+    revision of a repo id. `dummy` replaces the weights by pseudo-random logits, a `script` replaces them by what it
+    returns for a prompt: a text, or texts with their probabilities. `draft_model`, named like `model`, guesses for
+    programs that ask the engine to speculate.
 
     `total_pages` None sizes the pool from the available memory. MLX keeps at most `buffer_cache_bytes` of freed
     buffers. `watches_memory`: the engine uses less memory while the system is short of it. `wires_memory`: weights and
@@ -68,3 +70,4 @@ class EngineSettings:
     request_timeout_seconds: float = 120.0
     draft_model: str | None = None
     disk_cache: DiskCacheSettings | None = None
+    script: Callable[[str], str | Mapping[str, float]] | None = None

@@ -14,7 +14,7 @@ from pie_mlx.engine.kv import PageStore
 from pie_mlx.engine.language import language_of
 from pie_mlx.engine.market.accounting import Accounting
 from pie_mlx.engine.model.loaded import LoadedModel
-from pie_mlx.engine.model.loading.load import load_model, null_model
+from pie_mlx.engine.model.loading.load import load_model, null_model, scripted_model
 from pie_mlx.engine.model.memory import BatchSize, wiring_facts
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.model.runner.warm_up import warm_up
@@ -34,6 +34,7 @@ from pie_mlx.engine.speculation.draft_model import DraftModelRunner
 from pie_mlx.engine.speculation.draft_model.loading import allocate_pair, load_draft_model
 from pie_mlx.engine.speculation.drafts import Drafts
 from pie_mlx.engine.text.conversation.chat import ChatRenderer
+from pie_mlx.engine.text.tokens.byte_vocabulary import ByteVocabulary
 from pie_mlx.engine.text.tokens.tokenizer import Tokenizer
 from pie_mlx.events import EngineStarted, Event, SpillChanged
 
@@ -208,6 +209,12 @@ def _open_accounting(settings: EngineSettings, capacity_pages: int, emit: Callab
 def _load(settings: EngineSettings, progress: Callable[[str], None]) -> LoadedModel:
     if settings.dummy:
         return null_model(name=settings.name or "dummy")
+    if settings.script is not None:
+        return scripted_model(
+            settings.script,
+            lambda tokenizer: ByteVocabulary(tokenizer.backend_tokenizer).tokens,
+            name=settings.name or "scripted",
+        )
     return load_model(
         settings.model,
         name=settings.name or settings.model,

@@ -35,6 +35,7 @@ from pie_mlx.runtime.event_relay import EventRelay
 from pie_mlx.runtime.execution.entry import Entry, Main, function_entry, program_entry
 from pie_mlx.runtime.execution.executor import Executor, ProgramThread
 from pie_mlx.runtime.execution.local_session import LocalSession
+from pie_mlx.runtime.execution.outcome import Outcome
 from pie_mlx.runtime.execution.output_capture import Write
 from pie_mlx.runtime.execution.process import Process, Report
 from pie_mlx.runtime.execution.process_events import LaunchCallbacks, ProcessEventQueue
@@ -45,6 +46,7 @@ from pie_mlx.runtime.program.inputs import beginning, fitting_input, plain_input
 from pie_mlx.runtime.program.parameters import Input
 from pie_mlx.runtime.program.program import Program, find_program
 from pie_mlx.runtime.program_ports import ProgramPorts
+from pie_mlx.runtime.recording.recorder import ProcessRecorder, Recorder
 from pie_mlx.runtime.worker.pool import WorkerPool, check_sandbox, find_route
 from pie_mlx.runtime.worker.proxy_route import Route
 from pie_mlx.runtime.worker.settings import Isolation, WorkerSettings
@@ -65,8 +67,8 @@ class Engine:
     an EngineSettings, changed by the keywords. `on_event` is called with every event, in order, on the loop that
     entered the engine. With `isolation="process"` each program runs in its own process, bounded by `workers`;
     functions cannot leave their interpreter and always run in this one. All programs can use the `mcp` servers;
-    `resolve` finds the programs that programs launch by name. Raises InvalidArgumentError for an unknown keyword;
-    entering raises ModelError and its kin.
+    `resolve` finds the programs that programs launch by name. A `recorder` records every process. Raises
+    InvalidArgumentError for an unknown keyword; entering raises ModelError and its kin.
     """
 
     def __init__(
@@ -81,6 +83,7 @@ class Engine:
         mcp_timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
         launch_limits: LaunchLimits | None = None,
         resolve: ResolveName = paths_only,
+        recorder: Recorder | None = None,
         **settings: Any,
     ) -> None:
         self._settings = _engine_settings(model, settings)
@@ -93,6 +96,8 @@ class Engine:
         self._events: EventRelay | None = None
         self._processes: set[Process] = set()
         self._stopping = False
+        self._recorder = recorder
+        self._recorders: dict[str, Recorder] = {}
         self._ports = ProgramPorts(
             ProcessTree(LaunchTree(launch_limits or LaunchLimits()), resolve, self._start_child),
             McpServers(mcp, timeout_seconds=mcp_timeout_seconds, emit=self._emit),
@@ -173,6 +178,7 @@ class Engine:
         relay: McpRelay | None = None,
         http: HttpPort | None = None,
         debugger: socket.socket | None = None,
+        recorder: Recorder | None = None,
     ) -> Process:
         """Start a program; it runs beside the caller.
 
@@ -182,7 +188,8 @@ class Engine:
         may run; `process_id` is an unused UUID, None draws one. With a `parent`, the id of a running process, the new
         one is its child: it pays from the parent's wallet and ends with it. `relay` carries calls to the MCP servers of
         a client; `http` is the request it answers. A program in a process of its own begins when a debugger that speaks
-        DAP has connected to the listening socket `debugger`, and may then take any time. Raises LaunchError, and
+        DAP has connected to the listening socket `debugger`, and may then take any time. A `recorder`
+        records it and its children. Raises LaunchError, and
         InvalidArgumentError for a budget below 1.
         """
         entry = program if isinstance(program, Entry) else await asyncio.to_thread(_entry, program)
@@ -195,6 +202,7 @@ class Engine:
         event_queue = ProcessEventQueue(asyncio.get_running_loop(), callbacks)
         session = LocalSession(event_queue)
         process_id = process_id or str(uuid.uuid4())
+        record = await self._recording(process_id, parent, entry, value, recorder)
         with self._ports.entering(process_id, LaunchedProcess(username, entry.program, relay), parent, http) as ports:
             host = self._launching_core().open_process(
                 username=username,
@@ -204,6 +212,7 @@ class Engine:
                 process_id=process_id,
                 parent=parent,
                 ports=ports,
+                tap=record,
             )
         process = Process(host.process_id, session, event_queue, http)
         self._processes.add(process)
@@ -219,8 +228,8 @@ class Engine:
             )
         )
         write = event_queue.write if capture_output else None
-        executor = self._executor(entry, value, username, host, event_queue, write, debugger)
-        process.start(executor, partial(self._release, process))
+        make = self._executor(entry, value, username, host, event_queue, write, debugger, record)
+        process.start(make if record is None else partial(_recorded, make, record), partial(self._release, process))
         self._ports.attend(process)
         return process
 
@@ -275,14 +284,26 @@ class Engine:
         event_queue: ProcessEventQueue,
         write: Write | None,
         debugger: socket.socket | None,
+        record: ProcessRecorder | None,
     ) -> Callable[[Report], Executor]:
         """What runs an entry: a worker, its own executor, or a thread of this interpreter."""
-        if entry.program is not None and entry.executor is None and self._workers is not None:
-            return partial(self._workers.executor, entry.program, value, username, host, event_queue, write, debugger)
+        if self._workers is not None and entry.program is not None and entry.executor is None:
+            launch = partial(self._workers.executor, entry.program, value, username, host, event_queue, write, debugger)
+            return launch if record is None else partial(launch, draws=record.draws, clock_read=record.clock_read)
         body = partial(entry.run, value)
         if entry.executor is not None:
             return partial(entry.executor, body, host)
         return partial(ProgramThread, body, host, f"pie-{host.process_id[:8]}", write)
+
+    async def _recording(
+        self, process_id: str, parent: str | None, entry: Entry, value: Input, recorder: Recorder | None
+    ) -> ProcessRecorder | None:
+        recorder = recorder or self._recorders.get(parent or "", self._recorder)
+        if recorder is None:
+            return None
+        self._recorders[process_id] = recorder
+        in_worker = self._workers is not None and entry.program is not None and entry.executor is None
+        return await recorder.process(process_id, parent, entry, value, draws=in_worker)
 
     def _launching_core(self) -> EngineCore:
         if self._stopping:
@@ -297,6 +318,7 @@ class Engine:
     async def _release(self, process: Process) -> None:
         await self._running_core().close_process(process.id)
         self._processes.discard(process)
+        self._recorders.pop(process.id, None)
 
     def _emit(self, event: Event) -> None:
         """From any thread."""
@@ -324,6 +346,14 @@ async def _run_once(program: Launchable, input: Any, model: str | Path, options:
     starting = {name: options[name] for name in options if name not in _LAUNCH_OPTIONS}
     async with Engine(model, **starting) as engine:
         return await engine.run(program, input, **launching)
+
+
+def _recorded(make: Callable[[Report], Executor], record: ProcessRecorder, report: Report) -> Executor:
+    def both(outcome: Outcome) -> None:
+        record.ended(outcome)
+        report(outcome)
+
+    return make(both)
 
 
 _LAUNCH_OPTIONS = frozenset(inspect.signature(Engine.launch).parameters) - {"self", "program", "input", "on_event"}

@@ -2,11 +2,13 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from pie_mlx.cli.new import NAMES
 from tests.cli.schemas import parsed
+from tests.pytest_plugin import PLUGIN
 
 
 @pytest.mark.parametrize("template", NAMES)
@@ -20,15 +22,15 @@ def test_the_tests_of_new_programs_pass_offline(pie, tmp_path):
     for template in NAMES:
         pie("new", template, "-o", tmp_path / template, "--template", template)
     ended = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib", str(tmp_path)],
+        [sys.executable, "-m", "pytest", *PLUGIN, "-q", "-p", "no:cacheprovider", "--import-mode=importlib", tmp_path],
         cwd=tmp_path,
-        env={**os.environ, "HF_HUB_OFFLINE": "1"},
+        env={**os.environ, "HF_HUB_OFFLINE": "1", "PYTHONPATH": str(Path(__file__).parents[2])},
         capture_output=True,
         text=True,
         check=False,
     )
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert f"{len(NAMES)} passed" in ended.stdout
+    assert f"{2 * len(NAMES)} passed" in ended.stdout
 
 
 @pytest.fixture

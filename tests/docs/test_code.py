@@ -12,6 +12,7 @@ ELSEWHERE = {
     "docs/guide/adapters.md": "tests/engine/adapters/test_guide.py",
     "docs/guide/serving.md": "tests/server/test_guide.py",
     "docs/guide/speculation.md": "tests/engine/speculation/drafting/test_guide.py",
+    "docs/guide/testing.md": "tests/testing/test_plugin.py",
     "docs/guide/text.md": "tests/engine/text/test_guide.py",
 }
 """Pages whose code other tests run."""

@@ -56,6 +56,9 @@ class RunCommand(click.Command):
 )
 @click.option("--port", type=Whole(0, 65535), metavar="N", help="Let other clients reach its engine; 0: any free port.")
 @click.option("--log", type=click.Path(path_type=Path, dir_okay=False), metavar="PATH", help="Record all events.")
+@click.option(
+    "--record", type=click.Path(path_type=Path, dir_okay=False), metavar="PATH", help="Record it for 'pie replay'."
+)
 @click.option("--files", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Save files it sends.")
 @click.option("--mcp", type=click.Path(path_type=Path), metavar="FILE", help="Let it use the servers of an .mcp.json.")
 @click.option("-d", "--detach", is_flag=True, help="Start it on the running engine, and print the id of its process.")
@@ -69,7 +72,8 @@ def command(ctx: click.Context, **given: Any) -> int:
 
     It uses the engine that 'pie serve' has started. It starts one of its own where none runs, where that engine serves
     another model than --model, and with the options that change the engine (--dummy, --one-shot, --allow-fs,
-    --allow-network, --port, --log, --inline, --debug-port, --config). It waits for an engine that is starting.
+    --allow-network, --port, --log, --record, --inline, --debug-port, --config). It waits for an engine that is
+    starting.
 
     PATH is a .py file, a directory with main.py, or a .pie package; NAME is an installed program.
 
@@ -113,6 +117,7 @@ def _request(given: dict[str, Any], words: list[str] | None) -> RunRequest:
         debug_port=given["debug_port"],
         watch=given["watch"],
         mcp=given["mcp"],
+        record=given["record"],
     )
 
 

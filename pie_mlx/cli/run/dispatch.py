@@ -73,6 +73,8 @@ def _run_here(request: RunRequest, common: Common) -> int:
 
 def _prepared_own_run(request: RunRequest, common: Common, observers: Observers) -> Run:
     """The run on an engine of its own. Raises PieError and click.UsageError."""
+    if request.record is not None and (request.port is not None or request.watch):
+        raise click.UsageError("--record records one run without other clients: leave out --port and --watch")
     config = _permitting_config(request, common)
     if request.watch:
         from pie_mlx.cli.run.watching.rerun import watched_here
@@ -121,7 +123,7 @@ def chosen_engine(request: RunRequest, common: Common) -> Address | None:
     if common.url:
         raise click.UsageError(
             "--url names a running engine: --one-shot, --dummy, --model, --allow-fs, --allow-network, --port, --log, "
-            "--inline, --debug-port and --config start another one"
+            "--record, --inline, --debug-port and --config start another one"
         )
     return None
 

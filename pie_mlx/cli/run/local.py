@@ -7,7 +7,7 @@ import os
 import socket
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ from pie_mlx.cli.run.display import ReceivedFiles
 from pie_mlx.cli.run.failures import report_failed
 from pie_mlx.cli.run.frontend import Frontend, forwarding_input, frontend_for
 from pie_mlx.cli.run.program_input import program_input
+from pie_mlx.cli.run.program_recorder import program_recorder
 from pie_mlx.cli.run.request import RunRequest
 from pie_mlx.cli.terminal.interrupts import Protect
 from pie_mlx.cli.terminal.progress import progress_line
@@ -38,6 +39,7 @@ from pie_mlx.system import login_name
 
 if TYPE_CHECKING:
     from pie_mlx.runtime.engine import Engine
+    from pie_mlx.runtime.recording.recorder import Recorder
 
 Observers = Sequence[Callable[[Event], None]]
 """Called with every event of the engine."""
@@ -56,7 +58,11 @@ def prepared_local_run(request: RunRequest, common: Common, config: Config, obse
 
 
 def own_engine(
-    settings: EngineSettings, config: Config, observers: Observers, progress: Callable[[str], None]
+    settings: EngineSettings,
+    config: Config,
+    observers: Observers,
+    progress: Callable[[str], None],
+    recorder: "Recorder | None" = None,
 ) -> "Engine":
     """An engine of this process; not started yet."""
     # Loads MLX and the model libraries, so the command line is checked first.
@@ -67,10 +73,12 @@ def own_engine(
             observer(event)
 
     runtime = config.runtime
+    workers = worker_settings(runtime, pie_home(os.environ))
     return Engine(
         settings,
+        recorder=recorder,
         isolation=runtime.isolation,
-        workers=worker_settings(runtime, pie_home(os.environ)),
+        workers=replace(workers, same_hashes=recorder is not None),
         mcp=mcp_servers(config.mcp),
         mcp_timeout_seconds=runtime.mcp_timeout_secs,
         launch_limits=launch_limits(runtime),
@@ -110,7 +118,10 @@ class LocalRun:
 
     async def run(self, protect: Protect) -> int:
         with progress_line(self.common) as (progress, loaded):
-            async with own_engine(self.settings, self.config, self.observers, progress) as engine:
+            async with (
+                program_recorder(self.request.record, self.settings.model) as recorder,
+                own_engine(self.settings, self.config, self.observers, progress, recorder) as engine,
+            ):
                 protect()
                 loaded()
                 outcome = await self.outcome_on(engine)

@@ -35,6 +35,8 @@ class RunRequest:
     """Whether it runs again after each change of its files."""
     mcp: Path | None = None
     """The file of MCP servers for this run."""
+    record: Path | None = None
+    """The file that records the program, for `pie replay`."""
     is_builtin: bool = False
     """Whether the program comes with pie-mlx: its traceback means nothing to the user, who did not write it."""
     takes_turns: bool = False
@@ -43,6 +45,6 @@ class RunRequest:
     @property
     def needs_own_engine(self) -> bool:
         """Whether an option needs an engine of its own, whatever the running one serves."""
-        given = (self.network_hosts, self.port, self.log, self.debug_port)
+        given = (self.network_hosts, self.port, self.log, self.record, self.debug_port)
         flags = self.one_shot or self.dummy or self.allow_files or self.inline
         return flags or any(value is not None for value in given)

@@ -115,6 +115,14 @@ Answering = Callable[[HostedProcess, Call[Any]], Coroutine[Any, Any, Any]]
 """Answers a call on the engine's loop."""
 
 
+class Tap(Protocol):
+    """Stands between a process and the engine: gets each of its calls, on the engine's loop, in their order."""
+
+    async def answer(self, message: Call[Any], answer: Answer) -> Any:
+        """What the process gets: usually what `answer`, the engine, gives for the call."""
+        ...
+
+
 class ProcessHost:
     """A `calls.Host` bound to one process. Usable from any thread and loop except the engine's own.
 

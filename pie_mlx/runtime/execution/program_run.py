@@ -58,12 +58,16 @@ class YieldingSelector(selectors.DefaultSelector):
             self._due = self._clock() + STRETCH_SECONDS
 
 
+class Abandoned(BaseException):
+    """Ends a program whose outcome no longer matters. No `except Exception` of the program catches it."""
+
+
 class ProgramRun:
     """Runs `body` once with `host` as its engine and reports how it ended.
 
     An awaitable result of `body` is awaited. A blocking program ends when `body` returns; its blocking calls wait on
-    the same loop. `report` is called on the program's thread, before its remaining tasks are cancelled. `on_loop` is
-    called with the program's loop before its first line.
+    the same loop, which `new_loop` makes. `report` is called on the program's thread, before its remaining tasks are
+    cancelled. `on_loop` is called with the program's loop before its first line.
     """
 
     def __init__(
@@ -72,11 +76,13 @@ class ProgramRun:
         host: Host,
         report: Callable[[Outcome], None],
         on_loop: Callable[[asyncio.AbstractEventLoop], None] | None = None,
+        new_loop: Callable[[], asyncio.AbstractEventLoop] = new_program_loop,
     ) -> None:
         self._body = body
         self._host = host
         self._report = report
         self._on_loop = on_loop
+        self._new_loop = new_loop
         self._runner: asyncio.Runner | None = None
         self._task: asyncio.Task[object] | None = None
         self._cancelled = ""
@@ -84,7 +90,7 @@ class ProgramRun:
 
     def run(self, capture: AbstractContextManager[None]) -> None:
         """Run to the end, with the program's output in `capture`."""
-        with capture, use_host(self._host) as link, asyncio.Runner(loop_factory=new_program_loop) as runner:
+        with capture, use_host(self._host) as link, asyncio.Runner(loop_factory=self._new_loop) as runner:
             self._runner = runner
             if self._on_loop is not None:
                 self._on_loop(runner.get_loop())
@@ -108,7 +114,7 @@ class ProgramRun:
             outcome = Failed(error)
         if self._cancelled:
             return Failed(ProcessCancelledError(self._cancelled))
-        if isinstance(outcome, Failed):
+        if isinstance(outcome, Failed) and not isinstance(outcome.error, Abandoned):
             print_traceback(outcome.error)
         return outcome
 

@@ -25,13 +25,19 @@ sys.meta_path.insert(0, SamePackages)
 """
 
 
-def isolated_python(code: str, *arguments: str) -> list[str]:
+SAME_HASHES = {"PYTHONHASHSEED": "0"}
+"""The environment in which sets of texts have the same order in every run."""
+
+
+def isolated_python(code: str, *arguments: str, same_hashes: bool = False) -> list[str]:
     """The command line that runs `code` with this copy of the packages, even if another is installed.
 
-    -I: the caller's directory and environment variables do not affect imports.
+    -I: the caller's directory and environment variables do not affect imports. With `same_hashes` the environment is
+    read, for SAME_HASHES: the caller gives it no other variable of Python.
     """
     root = str(Path(pie_mlx.__file__).parents[1])
-    return [sys.executable, "-I", "-c", _SAME_PACKAGES + code, root, *arguments]
+    isolated = ("-s", "-P") if same_hashes else ("-I",)
+    return [sys.executable, *isolated, "-c", _SAME_PACKAGES + code, root, *arguments]
 
 
 @functools.cache

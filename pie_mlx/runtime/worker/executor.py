@@ -28,6 +28,7 @@ from pie_mlx.runtime.worker.fork_server import Exit
 from pie_mlx.runtime.worker.frames.messages import (
     CallFrame,
     CancelCall,
+    ClockReading,
     Debugging,
     Ended,
     FromWorker,
@@ -82,12 +83,14 @@ class ExecutorCallbacks:
     """Callbacks of an executor to its launcher.
 
     All may be called on any thread. `write` gets what the program prints, `report` its outcome. `after_delivery` calls
-    its argument once the launcher has observed everything delivered so far.
+    its argument once the launcher has observed everything delivered so far. `clock_read` gets the times at which a
+    recorded program read a clock.
     """
 
     write: Write
     report: Callable[[Outcome], None]
     after_delivery: Callable[[Callable[[], None]], None]
+    clock_read: Callable[[int], None] | None = None
 
 
 class WorkerExecutor:
@@ -203,6 +206,9 @@ class WorkerExecutor:
                 self._serve_proxy()
             case Debugging():
                 self._serve_debugger()
+            case ClockReading(time_ns=time_ns):
+                if self._callbacks.clock_read is not None:
+                    self._callbacks.clock_read(time_ns)
             case Pong():
                 self.heard_seconds = self._loop.time()
             case Ended():

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pie_mlx.runtime.sandbox.interpreter import isolated_python
+from pie_mlx.runtime.sandbox.interpreter import SAME_HASHES, isolated_python
 from pie_mlx.runtime.worker.forked.zygote import COMMAND, FORK, FORK_ISOLATED, FORKED, KILL, NOT_FORKED, REPORT
 
 BOOT = "from pie_mlx.runtime.worker.forked.zygote import main; main()"
@@ -44,6 +44,8 @@ class ForkServer:
         on_fork: Callable[[int, int], None],
         on_exit: Callable[[int, Exit], None],
         on_lost: Callable[[], None],
+        *,
+        same_hashes: bool = False,
     ) -> None:
         self.works = False
         """Whether it has forked anything yet."""
@@ -60,7 +62,7 @@ class ForkServer:
         lifeline, self._lifeline = os.pipe()
         try:
             with theirs:
-                self._server = _start(environment, directory, theirs.fileno(), lifeline)
+                self._server = _start(environment, directory, theirs.fileno(), lifeline, same_hashes=same_hashes)
         finally:
             os.close(lifeline)
         loop.call_soon_threadsafe(loop.add_reader, self._control, self._readable)
@@ -161,11 +163,13 @@ class ForkServer:
             self._loop.call_soon(self._on_lost)
 
 
-def _start(environment: Mapping[str, str], directory: Path, control: int, lifeline: int) -> "subprocess.Popen[bytes]":
+def _start(
+    environment: Mapping[str, str], directory: Path, control: int, lifeline: int, *, same_hashes: bool
+) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
-        isolated_python(BOOT, str(directory), str(control), str(lifeline)),
+        isolated_python(BOOT, str(directory), str(control), str(lifeline), same_hashes=same_hashes),
         pass_fds=(control, lifeline),
-        env=dict(environment),
+        env={**environment, **SAME_HASHES} if same_hashes else dict(environment),
         stdin=subprocess.DEVNULL,
         start_new_session=True,
     )

@@ -29,7 +29,7 @@ from pie_mlx.runtime.sandbox.probe import probe_network, probe_sandbox
 from pie_mlx.runtime.worker.call_dispatcher import CallMemory
 from pie_mlx.runtime.worker.executor import ExecutorCallbacks, WorkerExecutor
 from pie_mlx.runtime.worker.fork_server import Exit, ForkServer
-from pie_mlx.runtime.worker.frames.messages import LaunchSpec, ProgramLocation
+from pie_mlx.runtime.worker.frames.messages import Draws, LaunchSpec, ProgramLocation
 from pie_mlx.runtime.worker.frames.receive_budget import ReceiveBudget
 from pie_mlx.runtime.worker.link import WorkerLink
 from pie_mlx.runtime.worker.priorities import weigh
@@ -135,13 +135,17 @@ class WorkerPool:
         write: Write | None,
         debugger: socket.socket | None,
         report: Report,
+        *,
+        draws: Draws | None = None,
+        clock_read: Callable[[int], None] | None = None,
     ) -> WorkerExecutor:
         """An executor for `program`, which a client of the listening socket `debugger` may debug.
 
-        With `write` None, its output goes to the streams of this interpreter.
+        With `write` None, its output goes to the streams of this interpreter. With `draws` it can be replayed:
+        `clock_read` gets the times at which it reads a clock.
         """
-        spec = partial(self._launch_spec, program, input, username)
-        callbacks = ExecutorCallbacks(write or _to_own_stream, report, event_queue.after_delivery)
+        spec = partial(self._launch_spec, program, input, username, draws)
+        callbacks = ExecutorCallbacks(write or _to_own_stream, report, event_queue.after_delivery, clock_read)
         memory = self._call_memory.of(username)
         return WorkerExecutor(self._loop, self, spec, host, callbacks, memory, username, debugger)
 
@@ -207,6 +211,7 @@ class WorkerPool:
             self._started,
             self._exited,
             self._lost,
+            same_hashes=self._settings.same_hashes,
         )
 
     def _refill(self) -> None:
@@ -260,9 +265,9 @@ class WorkerPool:
         for number in [*self._running, *self._idle]:
             self._exited(number, Exit(-9, 0.0))
 
-    def _launch_spec(self, program: Program, input: Input, username: str) -> LaunchSpec:
+    def _launch_spec(self, program: Program, input: Input, username: str, draws: Draws | None) -> LaunchSpec:
         lasting = self._settings.scratch_directory is not None
-        source, input_text = _source(program), json.dumps(input)
+        source, input_text = ProgramLocation.of(program), json.dumps(input)
         workspace = self._workspace(username, program.name_for(username))
         environment = worker_environment(os.environ, self._settings.environment) | {"HOME": str(workspace)}
         if lasting:
@@ -283,6 +288,7 @@ class WorkerPool:
             max_open_files=limits.max_open_files,
             sandbox=limits.sandbox,
             route=self._route,
+            draws=draws,
         )
 
     def _workspace(self, username: str, program: str) -> Path:
@@ -293,14 +299,6 @@ class WorkerPool:
         except OSError as error:
             hint = disk_hint(error, "check [runtime] fs_scratch_dir and its permissions")
             raise LaunchError(f"{error.filename}: {error.strerror}", hint=hint) from None
-
-
-def _source(program: Program) -> ProgramLocation:
-    return ProgramLocation(
-        str(program.main_file.resolve()),
-        str(program.directory.resolve()) if program.directory else None,
-        {name: _source(needed) for name, needed in program.dependencies.items()},
-    )
 
 
 def worker_environment(own: Mapping[str, str], allowed: tuple[str, ...]) -> dict[str, str]:

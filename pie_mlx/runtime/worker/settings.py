@@ -15,7 +15,7 @@ class WorkerSettings:
 
     `scratch_directory` contains the lasting files of programs, one directory per user and program; None: no lasting
     files. `environment` names further variables that programs see. `warm_workers` are forked ahead. `network` is what
-    programs may reach over HTTP; None: nothing.
+    programs may reach over HTTP; None: nothing. With `same_hashes` the order of sets is the same in every run.
     """
 
     sandbox: SandboxMode = "best-effort"
@@ -28,3 +28,4 @@ class WorkerSettings:
     warm_workers: int = 2
     environment: tuple[str, ...] = ()
     network: NetworkSettings | None = None
+    same_hashes: bool = False

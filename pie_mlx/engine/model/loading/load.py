@@ -17,7 +17,10 @@ from pie_mlx.engine.model.memory import BUFFER_CACHE_BYTES, bound_buffer_cache
 from pie_mlx.engine.model.mlx_lm import hook
 from pie_mlx.engine.model.mlx_lm.modules import Module, load_config, load_weights, renamed_architectures
 from pie_mlx.engine.model.mlx_lm.weights import cast_weights, weight_bytes
+from pie_mlx.engine.model.networks.network import Network
 from pie_mlx.engine.model.networks.null_network import NullNetwork
+from pie_mlx.engine.model.networks.script import Script, ScriptReader
+from pie_mlx.engine.model.networks.scripted_network import ScriptedNetwork
 from pie_mlx.errors import ModelLoadError, PieError
 
 DEFAULT_POSITIONS = 4096
@@ -72,12 +75,32 @@ def load_model(
 
 def null_model(*, name: str = "dummy") -> LoadedModel:
     """A model without weights: pseudo-random logits of (token, position), pie-tiny's tokenizer."""
+    return _weightless(name, b"null", lambda tokenizer, size: NullNetwork(size))
+
+
+def scripted_model(
+    script: Script, token_bytes: Callable[[Any], Mapping[int, bytes]], *, name: str = "scripted"
+) -> LoadedModel:
+    """A model without weights that says what a script says, with pie-tiny's tokenizer and chat template.
+
+    `token_bytes` are those of a tokenizer by id.
+    """
+
+    def network(tokenizer: Any, size: int) -> Network:
+        known = token_bytes(tokenizer)
+        pieces = [known.get(token, b"") for token in range(size)]
+        return ScriptedNetwork(ScriptReader(tokenizer, pieces, tokenizer.eos_token_id, script))
+
+    return _weightless(name, b"scripted", network)
+
+
+def _weightless(name: str, identity: bytes, network: Callable[[Any, int], Network]) -> LoadedModel:
     directory = EMBEDDED / "pie-tiny"
     config = read_config(directory)
     tokenizer = load_tokenizer(directory)
     card = ModelCard(
         name=name,
-        identity=b"null",
+        identity=identity,
         maximum_positions=maximum_positions(config),
         tokenizer=tokenizer,
         eos_token_ids=eos_token_ids(config, tokenizer),
@@ -85,7 +108,7 @@ def null_model(*, name: str = "dummy") -> LoadedModel:
         dtype=mx.float32,
         weight_bytes=0,
     )
-    return LoadedModel(card, NullNetwork(int(config["vocab_size"])))
+    return LoadedModel(card, network(tokenizer, int(config["vocab_size"])))
 
 
 def read_config(directory: Path) -> dict[str, Any]:

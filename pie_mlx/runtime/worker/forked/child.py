@@ -8,12 +8,14 @@ import signal
 import socket
 import sys
 import tempfile
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 from pie_mlx.errors import LaunchError, PieError
 from pie_mlx.runtime.execution.entry import ProgramBody
 from pie_mlx.runtime.execution.outcome import Failed, Outcome
+from pie_mlx.runtime.execution.output_capture import Write
 from pie_mlx.runtime.execution.program_run import ProgramRun
 from pie_mlx.runtime.file_tree import measure
 from pie_mlx.runtime.program.manifest import Manifest, RuntimeSettings
@@ -23,6 +25,7 @@ from pie_mlx.runtime.sandbox import Policy, confine
 from pie_mlx.runtime.sandbox.capabilities import drop_capabilities
 from pie_mlx.runtime.sandbox.interpreter import interpreter_paths
 from pie_mlx.runtime.sandbox.scratch import Scratch, SpaceCheck, install
+from pie_mlx.runtime.worker.draws import make_repeatable, reported, since
 from pie_mlx.runtime.worker.forked.debugger import debugged, open_channel
 from pie_mlx.runtime.worker.forked.descendants import adopt_orphans, die_with_parent
 from pie_mlx.runtime.worker.forked.host import WorkerHost
@@ -82,10 +85,12 @@ def _set_up_process(stdout_fd: int, stderr_fd: int) -> None:
 def _run_spec(spec: LaunchSpec, host: WorkerHost, listener: ProxyListener) -> None:
     try:
         channel = open_channel(host) if spec.debugged else None
-        _confine(spec, host, listener)
+        confine_program(spec, host.write, lambda: set_up_route(spec, listener, host.hand_over))
     except PieError as error:
         host.end(Ended(error=WireError.of(error)))
         return
+    if spec.draws is not None:
+        make_repeatable(spec.draws, reported(host.tell_clock, since(spec.draws.began_ns)))
     program = ProgramRun(partial(_run_program, spec), host, partial(_report, host, spec), on_loop=host.attend)
     host.listen(program.cancel)
     with contextlib.nullcontext() if channel is None else debugged(channel):
@@ -97,19 +102,21 @@ def _run_program(spec: LaunchSpec) -> object:
     return ProgramBody(program)(json.loads(spec.input))
 
 
-def _confine(spec: LaunchSpec, host: WorkerHost, listener: ProxyListener) -> None:
+def confine_program(spec: LaunchSpec, write: Write, open_route: Callable[[], int | None]) -> None:
+    """Give this process the program's environment, directory, limits and walls. `write` gets warnings, `open_route`
+    makes the proxy reachable and returns its port. Raises LaunchError."""
     sys.argv[:] = [spec.source.main_file]  # replaces those of the fork server
     os.environ.clear()
     os.environ.update(spec.environment)
     os.chdir(spec.workspace)
     apply_limits(spec)
-    walls = build_walls(spec, host, set_up_route(spec, listener, host.hand_over))
+    walls = build_walls(spec, write, open_route())
     quota = scratch_quota(spec.scratch_max_bytes)
     room = SpaceCheck(lambda: quota.holds(measure(spec.workspace, quota)), spec.scratch_max_bytes, quota.entries)
     install(Scratch(spec.workspace, spec.lasting, room, frozen_attributes=walls))
 
 
-def build_walls(spec: LaunchSpec, host: WorkerHost, proxy_port: int | None = None) -> bool:
+def build_walls(spec: LaunchSpec, write: Write, proxy_port: int | None = None) -> bool:
     """Confine the process; returns whether that worked. Raises LaunchError if it is required and fails."""
     if spec.sandbox == "off":
         return False
@@ -119,7 +126,7 @@ def build_walls(spec: LaunchSpec, host: WorkerHost, proxy_port: int | None = Non
             f"sandbox: {confinement.text}", hint="set [runtime] sandbox = 'best-effort' to run without it"
         )
     if confinement.missing:
-        host.write("stderr", f"[pie] sandbox: {confinement.text}\n")
+        write("stderr", f"[pie] sandbox: {confinement.text}\n")
     return "processes" not in confinement.missing
 
 

@@ -22,6 +22,7 @@ from pie_mlx.runtime.worker.frames.messages import (
     Answer,
     CallFrame,
     CancelCall,
+    ClockReading,
     Debugging,
     Ended,
     ErrorAnswer,
@@ -184,6 +185,10 @@ class WorkerHost:
         piece = OUTPUT_LIMIT_BYTES // 4  # a character has at most four bytes
         for start in range(0, len(text), piece):
             self._send(Output(stream, text[start : start + piece]))
+
+    def tell_clock(self, time_ns: int) -> None:
+        """Report that the program read a clock."""
+        self._send(ClockReading(time_ns))
 
     def end(self, ended: Ended) -> None:
         """Report how the program ended."""

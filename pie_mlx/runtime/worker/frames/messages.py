@@ -28,6 +28,8 @@ _CALLS: list[type[Call[Any]]] = [
 ]
 _CALL_NAMES = {snake_case(kind.__name__) for kind in _CALLS}
 if TYPE_CHECKING:
+    from pie_mlx.runtime.program.program import Program
+
     AnyCall = Call[Any]
 else:
     AnyCall = functools.reduce(operator.or_, _CALLS)
@@ -104,9 +106,26 @@ class ProgramLocation(Frames, frozen=True):
     directory: str | None = None
     dependencies: "dict[str, ProgramLocation]" = {}
 
+    @classmethod
+    def of(cls, program: "Program") -> "ProgramLocation":
+        directory = str(program.directory.resolve()) if program.directory else None
+        needed = {name: cls.of(one) for name, one in program.dependencies.items()}
+        return cls(str(program.main_file.resolve()), directory, needed)
+
     def paths(self) -> list[str]:
         """All its directories and single files."""
         return [self.directory or self.main_file, *(p for one in self.dependencies.values() for p in one.paths())]
+
+
+class Draws(Frames, frozen=True):
+    """Makes a program repeatable: its random draws have a `seed`, and its clock readings are reported.
+
+    The clocks began at `began_ns` of the monotonic clock, when it was `wall_ns` since 1970.
+    """
+
+    seed: int
+    began_ns: int
+    wall_ns: int
 
 
 class LaunchSpec(Frames, frozen=True, tag="launch_spec"):
@@ -135,6 +154,7 @@ class LaunchSpec(Frames, frozen=True, tag="launch_spec"):
     proxy_port: int = 0
     proxy_password: str = ""
     debugged: bool = False
+    draws: Draws | None = None
 
 
 class Answer(Frames, frozen=True, tag="answer"):
@@ -199,6 +219,12 @@ class Output(Frames, frozen=True, tag="output"):
     text: str
 
 
+class ClockReading(Frames, frozen=True, tag="clock_reading"):
+    """The program read a clock, at `time_ns` after its clocks began."""
+
+    time_ns: int
+
+
 class Ended(Frames, frozen=True, tag="ended"):
     """How the program ended: `value` in `format`, or an error. The program's last frame."""
 
@@ -212,7 +238,7 @@ class Pong(Frames, frozen=True, tag="pong"):
 
 
 FromEngine = LaunchSpec | Answer | ErrorAnswer | Stop | Ping
-FromWorker = Debugging | Listening | CallFrame | InvalidCall | CancelCall | Output | Ended | Pong
+FromWorker = Debugging | Listening | CallFrame | InvalidCall | CancelCall | Output | ClockReading | Ended | Pong
 
 _encoder = msgspec.msgpack.Encoder()
 
@@ -309,7 +335,9 @@ def _make_reply_decoder(call: type[Call[Any]]) -> "msgspec.msgpack.Decoder[Any]"
     return msgspec.msgpack.Decoder(reply)
 
 
-worker_frames = msgspec.msgpack.Decoder(Debugging | Listening | CallFrame | CancelCall | Output | Ended | Pong)
+worker_frames = msgspec.msgpack.Decoder(
+    Debugging | Listening | CallFrame | CancelCall | Output | ClockReading | Ended | Pong
+)
 engine_frames = msgspec.msgpack.Decoder(FromEngine)
 _loose_requests = msgspec.msgpack.Decoder(_LooseRequest)
 # Made ahead: workers inherit them from the fork server.

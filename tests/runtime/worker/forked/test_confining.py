@@ -38,20 +38,20 @@ def missing(monkeypatch):
 @pytest.mark.usefixtures("missing")
 def test_best_effort_says_what_is_missing():
     host = Written()
-    child.build_walls(spec("best-effort"), host)
+    child.build_walls(spec("best-effort"), host.write)
     assert host.text == "[pie] sandbox: files are open (an old kernel)\n"
 
 
 @pytest.mark.usefixtures("missing")
 def test_required_refuses_to_run_the_program():
     with pytest.raises(LaunchError, match=r"sandbox: files are open \(an old kernel\)"):
-        child.build_walls(spec("required"), Written())
+        child.build_walls(spec("required"), Written().write)
 
 
 @pytest.mark.usefixtures("missing")
 def test_off_builds_and_says_nothing():
     host = Written()
-    assert not child.build_walls(spec("off"), host)
+    assert not child.build_walls(spec("off"), host.write)
     assert host.text == ""
 
 
