@@ -56,6 +56,7 @@ class RunCommand(click.Command):
 )
 @click.option("--port", type=Whole(0, 65535), metavar="N", help="Let other clients reach its engine; 0: any free port.")
 @click.option("--log", type=click.Path(path_type=Path, dir_okay=False), metavar="PATH", help="Record all events.")
+@click.option("--trace", type=click.Path(path_type=Path, dir_okay=False), metavar="PATH", help="Write where time went.")
 @click.option("--files", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Save files it sends.")
 @click.option("--mcp", type=click.Path(path_type=Path), metavar="FILE", help="Let it use the servers of an .mcp.json.")
 @click.option("-d", "--detach", is_flag=True, help="Start it on the running engine, and print the id of its process.")
@@ -87,6 +88,8 @@ def command(ctx: click.Context, **given: Any) -> int:
 
 
 def _request(given: dict[str, Any], words: list[str] | None) -> RunRequest:
+    if given["trace"] and (given["watch"] or given["detach"]):
+        raise click.UsageError("--trace writes one run to its end: leave out --watch and --detach")
     if words and given["input"] is not None:
         raise click.UsageError("--input and words after -- exclude each other")
     path = _path(given["program"], given["path"])
@@ -113,6 +116,7 @@ def _request(given: dict[str, Any], words: list[str] | None) -> RunRequest:
         debug_port=given["debug_port"],
         watch=given["watch"],
         mcp=given["mcp"],
+        trace=given["trace"],
     )
 
 

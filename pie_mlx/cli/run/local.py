@@ -25,7 +25,7 @@ from pie_mlx.cli.terminal.progress import progress_line
 from pie_mlx.config import pie_home
 from pie_mlx.config.schema import Config
 from pie_mlx.engine.settings import EngineSettings
-from pie_mlx.events import Event
+from pie_mlx.events import DETAIL_KINDS, Event
 from pie_mlx.runtime.configured import launch_limits, mcp_servers, worker_settings
 from pie_mlx.runtime.execution.entry import Entry
 from pie_mlx.runtime.execution.outcome import Failed, Outcome
@@ -35,6 +35,7 @@ from pie_mlx.runtime.program.program import Program, find_program
 from pie_mlx.runtime.store import ProgramStore, pack_program
 from pie_mlx.runtime.worker.debug_relay import debug_listener
 from pie_mlx.system import login_name
+from pie_mlx.telemetry.configured import content_details
 
 if TYPE_CHECKING:
     from pie_mlx.runtime.engine import Engine
@@ -56,9 +57,14 @@ def prepared_local_run(request: RunRequest, common: Common, config: Config, obse
 
 
 def own_engine(
-    settings: EngineSettings, config: Config, observers: Observers, progress: Callable[[str], None]
+    settings: EngineSettings,
+    config: Config,
+    observers: Observers,
+    progress: Callable[[str], None],
+    *,
+    traced: bool = False,
 ) -> "Engine":
-    """An engine of this process; not started yet."""
+    """An engine of this process, with all details in its events if `traced`; not started yet."""
     # Loads MLX and the model libraries, so the command line is checked first.
     from pie_mlx.runtime.engine import Engine
 
@@ -77,6 +83,8 @@ def own_engine(
         resolve=partial(installed_program, local_store(config.auth)),
         progress=progress,
         on_event=notify if observers else None,
+        details=DETAIL_KINDS if traced else content_details(config.telemetry),
+        joins_traces=config.telemetry.enabled,
     )
 
 
@@ -110,7 +118,8 @@ class LocalRun:
 
     async def run(self, protect: Protect) -> int:
         with progress_line(self.common) as (progress, loaded):
-            async with own_engine(self.settings, self.config, self.observers, progress) as engine:
+            traced = self.request.trace is not None
+            async with own_engine(self.settings, self.config, self.observers, progress, traced=traced) as engine:
                 protect()
                 loaded()
                 outcome = await self.outcome_on(engine)

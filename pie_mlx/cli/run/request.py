@@ -35,6 +35,8 @@ class RunRequest:
     """Whether it runs again after each change of its files."""
     mcp: Path | None = None
     """The file of MCP servers for this run."""
+    trace: Path | None = None
+    """The file that gets a trace of it."""
     is_builtin: bool = False
     """Whether the program comes with pie-mlx: its traceback means nothing to the user, who did not write it."""
     takes_turns: bool = False
