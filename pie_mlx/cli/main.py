@@ -41,6 +41,7 @@ SECTIONS = {
         "attach": Verb("pie_mlx.cli.processes.command", "Follow a process and talk to it.", "attach"),
         "signal": Verb("pie_mlx.cli.processes.command", "Send a process a message.", "signal"),
         "kill": Verb("pie_mlx.cli.processes.command", "End processes.", "kill"),
+        "trace": Verb("pie_mlx.cli.trace.command", "Print where the time of a program went."),
     },
     "Models": {
         "model": Verb("pie_mlx.cli.model.command", "Find, fetch, convert and remove models."),

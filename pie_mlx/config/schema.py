@@ -68,11 +68,12 @@ class AuthConfig(Section, frozen=True):
 class TelemetryConfig(Section, frozen=True):
     """`[telemetry]`: OpenTelemetry, to the endpoint given and nowhere else."""
 
-    enabled: Annotated[bool, Meta(description="send traces and metrics", extra=FIXED)] = False
-    endpoint: Annotated[str, Meta(pattern=r"^https?://", description="OTLP endpoint: http or https")] = (
-        "http://localhost:4317"
+    enabled: Annotated[bool, Meta(description="send traces; needs the extra pie-mlx[telemetry]")] = False
+    endpoint: Annotated[str, Meta(pattern=r"^https?://", description="collector that takes OTLP over HTTP")] = (
+        "http://localhost:4318"
     )
     service_name: Annotated[str, Meta(min_length=1, description="service name in reports")] = "pie"
+    capture_content: Annotated[bool, Meta(description="send prompts and replies too, not only their figures")] = False
 
 
 class RuntimeConfig(Section, frozen=True):

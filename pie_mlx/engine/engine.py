@@ -7,7 +7,7 @@ import gc
 import secrets
 import sys
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack
 from functools import partial
 from typing import Any, TypeVar, cast
@@ -24,10 +24,12 @@ from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.engine.start import start_services
 from pie_mlx.errors import EngineStoppedError, ProtocolError
-from pie_mlx.events import Event, PageUsage
+from pie_mlx.events import CallAnswered, Event, PageUsage, WantedDetails
 
 T = TypeVar("T")
 Reply = TypeVar("Reply")
+
+ABOUT_CHARACTERS = 256
 
 TURN_SECONDS = 1e-3
 """How long a thread keeps the interpreter when others want it. Python's 5 ms are longer than most steps: next to a
@@ -37,7 +39,8 @@ program that computes in this process, a stream of pie-tiny took 63 ms per token
 class EngineCore:
     """Runs on its own thread and loop. Public methods may be called from any thread.
 
-    `emit` receives every event on the engine's loop and must not block. `progress` receives lines about loading.
+    `emit` receives every event on the engine's loop and must not block, those of `details` only while they are wanted.
+    `progress` receives lines about loading.
     """
 
     def __init__(
@@ -45,10 +48,12 @@ class EngineCore:
         settings: EngineSettings,
         *,
         emit: Callable[[Event], None] = lambda event: None,
+        details: WantedDetails | None = None,
         progress: Callable[[str], None] = lambda line: None,
     ) -> None:
         self._settings = settings
         self._emit = emit
+        self._details = details or WantedDetails()
         self._progress = progress
         self._loop = EngineLoop()
         self._thread = threading.Thread(target=self._run_loop, name="pie-engine", daemon=True)
@@ -203,6 +208,8 @@ class EngineCore:
         task = cast("asyncio.Task[object]", asyncio.current_task())
         process.calls[task] = message
         try:
+            if services.details.calls:
+                return await _reported(services, process, message, handler(services, process, message))
             return await handler(services, process, message)
         finally:
             del process.calls[task]
@@ -211,7 +218,9 @@ class EngineCore:
         seed = secrets.randbits(64) if self._settings.seed is None else self._settings.seed
         async with AsyncExitStack() as stopping:
             # Assign here: the awaiting task may be cancelled.
-            self._services = await start_services(self._settings, seed, self._emit, self._progress, stopping)
+            self._services = await start_services(
+                self._settings, seed, self._emit, self._details, self._progress, stopping
+            )
             self._stopping = stopping.pop_all()
         # Objects from loading never die: keep the collector from walking them during a tick.
         gc.collect()
@@ -255,6 +264,26 @@ def _collect() -> None:
     objects."""
     gc.unfreeze()
     gc.collect()
+
+
+async def _reported(services: Services, process: HostedProcess, message: Call[Any], answer: Awaitable[Any]) -> Any:
+    """Answers a call and emits when it was answered."""
+    began_seconds, error = services.clock(), ""
+    try:
+        return await answer
+    except BaseException as raised:
+        error = type(raised).__name__
+        raise
+    finally:
+        context, about = getattr(message, "context", 0), _about(message)
+        kind = str(message.__struct_config__.tag)
+        services.emit(CallAnswered(process.id, kind, began_seconds, services.clock(), context, about, error))
+
+
+def _about(message: Call[Any]) -> str:
+    """The topic, child or server that a call names, cut."""
+    named = (getattr(message, name, "") for name in ("topic", "child", "server", "program"))
+    return next((name[:ABOUT_CHARACTERS] for name in named if isinstance(name, str) and name), "")
 
 
 async def _look_up_in_turn(services: Services, process: HostedProcess, message: Call[Any]) -> Any:

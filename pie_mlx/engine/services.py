@@ -22,7 +22,7 @@ from pie_mlx.engine.scheduler.queue import SchedulerQueue
 from pie_mlx.engine.scheduler.reports import PageReport
 from pie_mlx.engine.speculation.drafts import Drafts
 from pie_mlx.errors import ModelNotFoundError
-from pie_mlx.events import ContextReleased, Event
+from pie_mlx.events import ContextReleased, Event, WantedDetails
 
 
 @dataclass(slots=True)
@@ -47,6 +47,7 @@ class Services:
     disk: DiskCache | None
     page_report: PageReport
     emit: Callable[[Event], None]
+    details: WantedDetails
     clock: Callable[[], float] = time.monotonic
     inflight_prefixes: InflightPrefixes = field(default_factory=InflightPrefixes)
     instance_id: str = field(default_factory=lambda: str(uuid.uuid4()))

@@ -36,13 +36,14 @@ from pie_mlx.engine.speculation.drafts import Drafts
 from pie_mlx.engine.text.conversation.chat import ChatRenderer
 from pie_mlx.engine.text.tokens.byte_vocabulary import ByteVocabulary
 from pie_mlx.engine.text.tokens.tokenizer import Tokenizer
-from pie_mlx.events import EngineStarted, Event, SpillChanged
+from pie_mlx.events import EngineStarted, Event, SpillChanged, WantedDetails
 
 
 async def start_services(
     settings: EngineSettings,
     seed: int,
     emit: Callable[[Event], None],
+    details: WantedDetails,
     progress: Callable[[str], None],
     stopping: AsyncExitStack,
 ) -> Services:
@@ -96,6 +97,7 @@ async def start_services(
         disk=disk,
         page_report=page_report,
         emit=emit,
+        details=details,
     )
 
 

@@ -21,11 +21,20 @@ from pie_mlx.events.context import (
     SnapshotStored,
     WaitChanged,
 )
+from pie_mlx.events.details import (
+    DETAIL_KINDS,
+    CallAnswered,
+    MessageReceived,
+    MessageSent,
+    TokensComputed,
+    WantedDetails,
+)
 from pie_mlx.events.market import AccountJoined, AccountLeft, AccountMovement, BidDeclared, MarketSettled
 from pie_mlx.events.mcp import McpCalled, McpServerStarted, McpServerStopped, McpTool, McpToolsListed
 from pie_mlx.events.process import (
     CANCELLED,
     SIGNAL,
+    HttpFetched,
     ProcessFailed,
     ProcessFile,
     ProcessLaunched,
@@ -83,6 +92,11 @@ EngineEvent = (
     | McpServerStopped
     | McpCalled
     | McpToolsListed
+    | HttpFetched
+    | CallAnswered
+    | MessageSent
+    | MessageReceived
+    | TokensComputed
 )
 
 
@@ -96,6 +110,7 @@ AnyEvent = ProcessEvent | EngineEvent | ClockRead
 
 __all__ = [
     "CANCELLED",
+    "DETAIL_KINDS",
     "EVENTS_VERSION",
     "SIGNAL",
     "AccountJoined",
@@ -105,6 +120,7 @@ __all__ = [
     "AdapterDestroyed",
     "AnyEvent",
     "BidDeclared",
+    "CallAnswered",
     "ClockRead",
     "ContextCreated",
     "ContextForked",
@@ -117,6 +133,7 @@ __all__ = [
     "EngineEvent",
     "EngineStarted",
     "Event",
+    "HttpFetched",
     "MarketSettled",
     "McpCalled",
     "McpServerStarted",
@@ -124,6 +141,8 @@ __all__ = [
     "McpTool",
     "McpToolsListed",
     "MemoryChanged",
+    "MessageReceived",
+    "MessageSent",
     "PageUsage",
     "PagesCounted",
     "PagesDropped",
@@ -144,6 +163,8 @@ __all__ = [
     "SnapshotStored",
     "SpillChanged",
     "TickCompleted",
+    "TokensComputed",
     "WaitChanged",
+    "WantedDetails",
     "told_message",
 ]

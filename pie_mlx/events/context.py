@@ -57,6 +57,7 @@ class ContextCreated(Event, frozen=True):
     context: int
     shared_pages: int = 0
     account: int = 0
+    at_seconds: float = 0.0
 
 
 class ContextForked(Event, frozen=True):
@@ -85,6 +86,7 @@ class ContextSuspended(Event, frozen=True):
     for_context: int
     reason: str
     text: str
+    at_seconds: float = 0.0
 
 
 class ContextRestoring(Event, frozen=True):
@@ -93,6 +95,7 @@ class ContextRestoring(Event, frozen=True):
     context: int
     read_pages: int = 0
     replayed_tokens: int = 0
+    at_seconds: float = 0.0
 
 
 class ContextRestored(Event, frozen=True):
@@ -103,6 +106,7 @@ class ContextRestored(Event, frozen=True):
     copied_pages: int = 0
     read_pages: int = 0
     replayed_tokens: int = 0
+    at_seconds: float = 0.0
 
 
 class SnapshotStored(Event, frozen=True):
@@ -122,3 +126,4 @@ class WaitChanged(Event, frozen=True):
     context: int
     reason: str = ""
     text: str = ""
+    at_seconds: float = 0.0

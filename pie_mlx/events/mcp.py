@@ -26,7 +26,8 @@ class McpServerStopped(Event, frozen=True):
 class McpCalled(Event, frozen=True):
     """A program called a server and got its answer or the `error`, which may be what a tool says of its failure.
 
-    `tool` is the name of the tool that was called, if one was.
+    `tool` is the name of the tool that was called, if one was. It ended at `at_seconds`. `span` is the name of the call
+    in the `traceparent` that the server got, if it got one.
     """
 
     process: str
@@ -35,6 +36,8 @@ class McpCalled(Event, frozen=True):
     duration_seconds: float
     error: str = ""
     tool: str = ""
+    at_seconds: float = 0.0
+    span: str = ""
 
 
 class McpTool(msgspec.Struct, frozen=True):

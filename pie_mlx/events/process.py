@@ -19,7 +19,8 @@ def told_message(error_type: str, message: str) -> str:
 class ProcessLaunched(Event, frozen=True):
     """A program was started for a user, by the process `parent` or from outside; `input` is its JSON input, cut.
 
-    `asked_seconds` is when the HTTP request that it answers had arrived, 0 if it answers none.
+    `asked_seconds` is when the HTTP request that it answers had arrived, 0 if it answers none, and `traceparent` that
+    header of the request.
     """
 
     process: str
@@ -29,6 +30,8 @@ class ProcessLaunched(Event, frozen=True):
     parent: str = ""
     input: str = ""
     asked_seconds: float = 0.0
+    at_seconds: float = 0.0
+    traceparent: str = ""
 
 
 class ProcessQueued(Event, frozen=True):
@@ -38,6 +41,7 @@ class ProcessQueued(Event, frozen=True):
     username: str
     program: str
     reason: str
+    at_seconds: float = 0.0
 
 
 class ProcessOutput(Event, frozen=True):
@@ -74,6 +78,7 @@ class ProcessReturned(Event, frozen=True):
     value: str
     format: Literal["text", "json", "none"] = "text"
     status: int = 0
+    at_seconds: float = 0.0
 
 
 class ProcessFailed(Event, frozen=True):
@@ -83,3 +88,19 @@ class ProcessFailed(Event, frozen=True):
     error_type: str
     message: str
     hint: str = ""
+    at_seconds: float = 0.0
+
+
+class HttpFetched(Event, frozen=True):
+    """A program's connection to a host, through its proxy, has ended; `error` is why the proxy refused or lost it.
+
+    `request` is method and path where the proxy sees them, "" for a tunnel (https).
+    """
+
+    process: str
+    host: str
+    port: int
+    duration_seconds: float
+    at_seconds: float
+    request: str = ""
+    error: str = ""

@@ -24,6 +24,8 @@ class PassCompleted(Event, frozen=True):
     batch at `started_seconds`. `replayed_tokens` were known and computed again: lost ones before it, and of the
     computed ones those whose pages were cached; `restored_tokens` of them were lost. `loaded_tokens` of the attached
     ones came from disk. `miss` is why the first page of a prompt that was not cached was not, `miss_reason` its kind.
+    `batch_contexts` were in the first batch of it. `finish` is why the text ended with it: `stop` after a token that
+    ends it, `length` after as many as were asked for, "" if it goes on or its call does not say.
     """
 
     process: str
@@ -46,6 +48,8 @@ class PassCompleted(Event, frozen=True):
     miss_reason: str = ""
     loaded_tokens: int = 0
     restored_tokens: int = 0
+    batch_contexts: int = 0
+    finish: str = ""
 
 
 class PromptProgressed(Event, frozen=True):
@@ -73,6 +77,7 @@ class TickCompleted(Event, frozen=True):
     steps: int = 1
     used_pages: int = 0
     dropped: int = 0
+    at_seconds: float = 0.0
 
 
 class PagesSpilled(Event, frozen=True):

@@ -5,8 +5,9 @@ import concurrent.futures
 import dataclasses
 import inspect
 import socket
+import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -19,7 +20,7 @@ from pie_mlx.engine.policies import AdmissionTerms
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import EngineStoppedError, InvalidArgumentError
-from pie_mlx.events import Event, PageUsage, ProcessEvent, ProcessLaunched
+from pie_mlx.events import Event, PageUsage, ProcessEvent, ProcessLaunched, WantedDetails
 from pie_mlx.runtime.children import (
     ChildRequest,
     FailureReport,
@@ -50,6 +51,7 @@ from pie_mlx.runtime.recording.recorder import ProcessRecorder, Recorder
 from pie_mlx.runtime.worker.pool import WorkerPool, check_sandbox, find_route
 from pie_mlx.runtime.worker.proxy_route import Route
 from pie_mlx.runtime.worker.settings import Isolation, WorkerSettings
+from pie_mlx.trace.traceparent import parse_traceparent, traceparent_header
 
 Answer = TypeVar("Answer")
 
@@ -67,8 +69,10 @@ class Engine:
     an EngineSettings, changed by the keywords. `on_event` is called with every event, in order, on the loop that
     entered the engine. With `isolation="process"` each program runs in its own process, bounded by `workers`;
     functions cannot leave their interpreter and always run in this one. All programs can use the `mcp` servers;
-    `resolve` finds the programs that programs launch by name. A `recorder` records every process. Raises
-    InvalidArgumentError for an unknown keyword; entering raises ModelError and its kin.
+    `resolve` finds the programs that programs launch by name. A `recorder` records every process. `details` are kinds
+    of events that are emitted only when asked for (`events.DETAIL_KINDS`); with `joins_traces` MCP servers learn of
+    which trace a call is a part. Raises InvalidArgumentError for an unknown keyword; entering raises ModelError and its
+    kin.
     """
 
     def __init__(
@@ -84,11 +88,14 @@ class Engine:
         launch_limits: LaunchLimits | None = None,
         resolve: ResolveName = paths_only,
         recorder: Recorder | None = None,
+        details: Iterable[str] = (),
+        joins_traces: bool = False,
         **settings: Any,
     ) -> None:
+        self.details = WantedDetails(details)
         self._settings = _engine_settings(model, settings)
         self._on_event = on_event
-        self._progress = progress or _ignore
+        self._progress = progress or (lambda line: None)
         self._isolation = _checked_isolation(isolation)
         self._worker_settings = workers or WorkerSettings()
         self._workers: WorkerPool | None = None
@@ -103,6 +110,8 @@ class Engine:
             McpServers(mcp, timeout_seconds=mcp_timeout_seconds, emit=self._emit),
             mcp_timeout_seconds,
             self._emit,
+            self.details,
+            joins_traces=joins_traces,
         )
 
     async def __aenter__(self) -> Self:
@@ -112,10 +121,10 @@ class Engine:
         if self._isolation == "process":
             await check_sandbox(self._worker_settings)
             route = await find_route(self._worker_settings)
-        core = EngineCore(self._settings, emit=self._emit, progress=self._progress)
+        core = EngineCore(self._settings, emit=self._emit, details=self.details, progress=self._progress)
         if self._isolation == "process":
             # Its interpreter starts while the model loads.
-            self._workers = WorkerPool(core.loop, self._worker_settings, route)
+            self._workers = WorkerPool(core.loop, self._worker_settings, route, self._emit)
         try:
             await core.start()
         except BaseException:
@@ -193,6 +202,7 @@ class Engine:
         InvalidArgumentError for a budget below 1.
         """
         entry = program if isinstance(program, Entry) else await asyncio.to_thread(_entry, program)
+        traceparent = "" if http is None else traceparent_header(http.request.headers)
         value = fitting_input(entry.parameters, plain_input(input), entry.identity)
         tell = self._ports.process_tree.tell_launcher
         report = FailureReport(entry.identity, partial(tell, parent)) if parent else None
@@ -203,7 +213,8 @@ class Engine:
         session = LocalSession(event_queue)
         process_id = process_id or str(uuid.uuid4())
         record = await self._recording(process_id, parent, entry, value, recorder)
-        with self._ports.entering(process_id, LaunchedProcess(username, entry.program, relay), parent, http) as ports:
+        member = LaunchedProcess(username, entry.program, relay, asked_by=parse_traceparent(traceparent))
+        with self._ports.entering(process_id, member, parent, http) as ports:
             host = self._launching_core().open_process(
                 username=username,
                 program=entry.identity,
@@ -225,6 +236,8 @@ class Engine:
                 parent or "",
                 beginning(value),
                 asked_seconds=0.0 if http is None else http.asked_seconds,
+                at_seconds=time.monotonic(),
+                traceparent=traceparent,
             )
         )
         write = event_queue.write if capture_output else None
@@ -382,7 +395,3 @@ def _engine_settings(model: str | Path | EngineSettings, settings: dict[str, Any
             )
     base = model if isinstance(model, EngineSettings) else EngineSettings(str(model))
     return dataclasses.replace(base, **settings)
-
-
-def _ignore(line: str) -> None:
-    del line

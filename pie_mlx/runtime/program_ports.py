@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from pie_mlx.engine.hosting.ports import HttpPort, Ports
-from pie_mlx.events import Event
+from pie_mlx.events import Event, WantedDetails
 from pie_mlx.runtime.children import LaunchedProcess, ProcessTree
 from pie_mlx.runtime.children.process_tree import ProcessChildren
 from pie_mlx.runtime.execution.process import Process
@@ -18,13 +18,22 @@ class ProgramPorts:
     """Belongs to the loop of the engine's owner. `emit` may be called on any thread."""
 
     def __init__(
-        self, process_tree: ProcessTree, mcp: McpServers, mcp_timeout_seconds: float, emit: Callable[[Event], None]
+        self,
+        process_tree: ProcessTree,
+        mcp: McpServers,
+        mcp_timeout_seconds: float,
+        emit: Callable[[Event], None],
+        details: WantedDetails,
+        *,
+        joins_traces: bool = False,
     ) -> None:
         self.process_tree = process_tree
         self.mcp = mcp
         self.hub = Hub()
         self._mcp_timeout_seconds = mcp_timeout_seconds
         self._emit = emit
+        self._details = details
+        self._joins_traces = joins_traces
 
     @contextmanager
     def entering(
@@ -53,10 +62,11 @@ class ProgramPorts:
     def _ports(self, process_id: str, member: LaunchedProcess, http: HttpPort | None) -> Ports:
         loop = asyncio.get_running_loop()
         relays = partial(self.process_tree.relays, process_id)
-        member.channel = Channel(self.hub, member.username, process_id)
+        trace = self.process_tree.trace(process_id) if self._joins_traces else None
+        member.channel = Channel(self.hub, member.username, process_id, self._emit, self._details)
         return Ports(
             messaging=member.channel,
             children=ProcessChildren(self.process_tree, loop, process_id),
-            mcp=McpAccess(process_id, self.mcp, relays, loop, self._mcp_timeout_seconds, self._emit),
+            mcp=McpAccess(process_id, self.mcp, relays, loop, self._mcp_timeout_seconds, self._emit, trace),
             http=http,
         )

@@ -15,6 +15,7 @@ from pie_mlx.runtime.engine import Engine
 from pie_mlx.runtime.registry import KeptLimits, RegistryLimits
 from pie_mlx.server.server import EngineMaker
 from pie_mlx.server.settings import ServerSettings
+from pie_mlx.telemetry.configured import content_details
 
 
 def server_settings(config: Config) -> ServerSettings:
@@ -82,6 +83,8 @@ def engine_maker(
             mcp_timeout_seconds=runtime.mcp_timeout_secs,
             launch_limits=launch_limits(runtime),
             resolve=resolve,
+            details=content_details(config.telemetry),
+            joins_traces=config.telemetry.enabled,
         )
 
     return make

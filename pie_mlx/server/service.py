@@ -51,3 +51,8 @@ class Service:
 
     def __post_init__(self) -> None:
         self.requests = RequestMetrics(self.model, self.metrics)
+
+    def want_details(self) -> None:
+        """Have the engine emit the details that a client names among the kinds that it watches."""
+        watchers = [connection.watcher for connection in self.connections if connection.watcher is not None]
+        self.engine.details.want(kind for watcher in watchers for kind in watcher.kinds or ())

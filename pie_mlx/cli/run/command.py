@@ -59,6 +59,7 @@ class RunCommand(click.Command):
 @click.option(
     "--record", type=click.Path(path_type=Path, dir_okay=False), metavar="PATH", help="Record it for 'pie replay'."
 )
+@click.option("--trace", type=click.Path(path_type=Path, dir_okay=False), metavar="PATH", help="Write where time went.")
 @click.option("--files", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Save files it sends.")
 @click.option("--mcp", type=click.Path(path_type=Path), metavar="FILE", help="Let it use the servers of an .mcp.json.")
 @click.option("-d", "--detach", is_flag=True, help="Start it on the running engine, and print the id of its process.")
@@ -118,6 +119,7 @@ def _request(given: dict[str, Any], words: list[str] | None) -> RunRequest:
         watch=given["watch"],
         mcp=given["mcp"],
         record=given["record"],
+        trace=given["trace"],
     )
 
 

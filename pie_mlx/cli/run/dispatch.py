@@ -18,13 +18,15 @@ from pie_mlx.cli.engine.starting import await_starting, warn_of_unused_settings
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.run.local import Observers, prepared_local_run
 from pie_mlx.cli.run.request import RunRequest
-from pie_mlx.cli.terminal.errors import INTERRUPTED
+from pie_mlx.cli.run.tracing import TraceRecorder, tracing_to
+from pie_mlx.cli.terminal.errors import INTERRUPTED, warn
 from pie_mlx.cli.terminal.interrupts import Protect, run_interruptible
 from pie_mlx.client.discovery import Address, find_engine
 from pie_mlx.config import load_config, pie_home
 from pie_mlx.config.schema import Config, RuntimeConfig
 from pie_mlx.errors import SessionClosedError
 from pie_mlx.events import Event
+from pie_mlx.telemetry.configured import telemetry_of
 
 Run = Callable[[Protect], Coroutine[Any, Any, int]]
 
@@ -39,11 +41,12 @@ def run_request(request: RunRequest, common: Common) -> int:
             from pie_mlx.cli.run.watching.rerun import watched_on
 
             return run_interruptible(watched_on(address, request, common))
-        if address is not None:
-            from pie_mlx.cli.run.remote import run_on
+        with tracing_to(request.trace) as recorder:
+            if address is not None:
+                from pie_mlx.cli.run.remote import run_on
 
-            return run_on(address, request, common)
-        return _run_here(request, common)
+                return run_on(address, request, common, recorder)
+            return _run_here(request, common, recorder)
     except KeyboardInterrupt:
         return INTERRUPTED
 
@@ -61,32 +64,38 @@ def start_request(request: RunRequest, common: Common) -> int:
     return run_detached(address, request, common)
 
 
-def _run_here(request: RunRequest, common: Common) -> int:
+def _run_here(request: RunRequest, common: Common, recorder: TraceRecorder | None) -> int:
     """On an engine of its own. Raises KeyboardInterrupt."""
-    with _observers(request.log, debug=common.debug) as observers:
+    config = _permitting_config(request, common)
+    with (
+        telemetry_of(config.telemetry, warn) as telemetry,
+        _observers(request.log, debug=common.debug) as observers,
+    ):
+        observers = observers if telemetry is None else [*observers, telemetry]
         if request.inline:
             from pie_mlx.cli.run.debugging.inline import run_inline
 
-            return run_inline(prepared_local_run(request, common, _permitting_config(request, common), observers))
-        return run_interruptible(_prepared_own_run(request, common, observers))
+            observers = observers if recorder is None else [*observers, recorder.observe]
+            return run_inline(prepared_local_run(request, common, config, observers))
+        return run_interruptible(_prepared_own_run(request, common, config, observers, recorder))
 
 
-def _prepared_own_run(request: RunRequest, common: Common, observers: Observers) -> Run:
+def _prepared_own_run(
+    request: RunRequest, common: Common, config: Config, observers: Observers, recorder: TraceRecorder | None
+) -> Run:
     """The run on an engine of its own. Raises PieError and click.UsageError."""
-    if request.record is not None and (request.port is not None or request.watch):
-        raise click.UsageError("--record records one run without other clients: leave out --port and --watch")
-    config = _permitting_config(request, common)
     if request.watch:
         from pie_mlx.cli.run.watching.rerun import watched_here
 
         return watched_here(request, common, config, observers)
     if request.port is None:
+        observers = observers if recorder is None else [*observers, recorder.observe]
         return prepared_local_run(request, common, config, observers).run
     from pie_mlx.cli.run.listening import ListeningRun
     from pie_mlx.cli.run.remote import prepared
 
     settings = requested_settings(request.model, dummy=request.dummy, common=common)
-    return ListeningRun(prepared(request, common), settings, config, request.port, observers, common).run
+    return ListeningRun(prepared(request, common, recorder), settings, config, request.port, observers, common).run
 
 
 def _permitting_config(request: RunRequest, common: Common) -> Config:

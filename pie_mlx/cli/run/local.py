@@ -26,7 +26,7 @@ from pie_mlx.cli.terminal.progress import progress_line
 from pie_mlx.config import pie_home
 from pie_mlx.config.schema import Config
 from pie_mlx.engine.settings import EngineSettings
-from pie_mlx.events import Event
+from pie_mlx.events import DETAIL_KINDS, Event
 from pie_mlx.runtime.configured import launch_limits, mcp_servers, worker_settings
 from pie_mlx.runtime.execution.entry import Entry
 from pie_mlx.runtime.execution.outcome import Failed, Outcome
@@ -36,6 +36,7 @@ from pie_mlx.runtime.program.program import Program, find_program
 from pie_mlx.runtime.store import ProgramStore, pack_program
 from pie_mlx.runtime.worker.debug_relay import debug_listener
 from pie_mlx.system import login_name
+from pie_mlx.telemetry.configured import content_details
 
 if TYPE_CHECKING:
     from pie_mlx.runtime.engine import Engine
@@ -62,9 +63,11 @@ def own_engine(
     config: Config,
     observers: Observers,
     progress: Callable[[str], None],
+    *,
     recorder: "Recorder | None" = None,
+    traced: bool = False,
 ) -> "Engine":
-    """An engine of this process; not started yet."""
+    """An engine of this process, with all details in its events if `traced`; not started yet."""
     # Loads MLX and the model libraries, so the command line is checked first.
     from pie_mlx.runtime.engine import Engine
 
@@ -85,6 +88,8 @@ def own_engine(
         resolve=partial(installed_program, local_store(config.auth)),
         progress=progress,
         on_event=notify if observers else None,
+        details=DETAIL_KINDS if traced else content_details(config.telemetry),
+        joins_traces=config.telemetry.enabled,
     )
 
 
@@ -118,9 +123,12 @@ class LocalRun:
 
     async def run(self, protect: Protect) -> int:
         with progress_line(self.common) as (progress, loaded):
+            traced = self.request.trace is not None
             async with (
                 program_recorder(self.request.record, self.settings.model) as recorder,
-                own_engine(self.settings, self.config, self.observers, progress, recorder) as engine,
+                own_engine(
+                    self.settings, self.config, self.observers, progress, recorder=recorder, traced=traced
+                ) as engine,
             ):
                 protect()
                 loaded()

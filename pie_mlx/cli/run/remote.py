@@ -17,6 +17,7 @@ from pie_mlx.cli.run.frontend import Frontend, forwarding_input, frontend_for
 from pie_mlx.cli.run.original_paths import OriginalPaths
 from pie_mlx.cli.run.program_input import program_input
 from pie_mlx.cli.run.request import RunRequest
+from pie_mlx.cli.run.tracing import TraceRecorder, recording_from
 from pie_mlx.cli.terminal.interrupts import Protect, run_interruptible
 from pie_mlx.client import Address, Client, RemoteProcess
 from pie_mlx.config.schema import McpConfig
@@ -28,19 +29,21 @@ from pie_mlx.runtime.store.owners import untrusted
 from pie_mlx.runtime.store.resolution import parse_identifier
 
 
-def run_on(address: Address, request: RunRequest, common: Common) -> int:
+def run_on(address: Address, request: RunRequest, common: Common, recorder: TraceRecorder | None = None) -> int:
     """Run the program and return the exit code. Raises PieError, click.UsageError and KeyboardInterrupt."""
-    return run_interruptible(prepared(request, common)(address).run)
+    return run_interruptible(prepared(request, common, recorder)(address).run)
 
 
-def prepared(request: RunRequest, common: Common) -> Callable[[Address], "RemoteRun"]:
+def prepared(
+    request: RunRequest, common: Common, recorder: TraceRecorder | None = None
+) -> Callable[[Address], "RemoteRun"]:
     """Everything that needs no engine. Raises LaunchError."""
     source = None if request.installed else packed(request)
     if request.files is not None:
         request.files.mkdir(parents=True, exist_ok=True)
     frontend = frontend_for(request, common)
     servers = [] if request.mcp is None or request.port is not None else servers_in(request.mcp, os.environ)
-    return lambda address: RemoteRun(address, source, request, common, frontend, servers)
+    return lambda address: RemoteRun(address, source, request, common, frontend, servers, recorder)
 
 
 def packed(request: RunRequest) -> PackedProgram:
@@ -59,14 +62,18 @@ class RemoteRun:
     frontend: Frontend
     servers: Sequence[McpConfig] = ()
     """MCP servers that run beside this command."""
+    recorder: TraceRecorder | None = None
 
     async def run(self, protect: Protect) -> int:
         async with await open_client(self.address) as client:
             for server in self.servers:
                 await register(client, server)
-            process, manifest = await self.launch(client)
-            protect()
-            return self._report(manifest, await self._follow(process))
+            async with recording_from(client, self.recorder):
+                process, manifest = await self.launch(client)
+                if self.recorder is not None:
+                    self.recorder.of_process = process.id
+                protect()
+                return self._report(manifest, await self._follow(process))
 
     async def launch(self, client: Client, *, attach: bool = True) -> tuple[RemoteProcess, Manifest]:
         """Start the program. Raises PieError and click.UsageError."""

@@ -37,6 +37,8 @@ class RunRequest:
     """The file of MCP servers for this run."""
     record: Path | None = None
     """The file that records the program, for `pie replay`."""
+    trace: Path | None = None
+    """The file that gets a trace of it."""
     is_builtin: bool = False
     """Whether the program comes with pie-mlx: its traceback means nothing to the user, who did not write it."""
     takes_turns: bool = False

@@ -19,7 +19,7 @@ from pie_mlx.cli.engine.model_settings import chosen_model_settings, model_name
 from pie_mlx.cli.engine.recording import Recording, recording_in
 from pie_mlx.cli.engine.reuse import served_source
 from pie_mlx.cli.options import Common
-from pie_mlx.cli.terminal.errors import INTERRUPTED, report_failure
+from pie_mlx.cli.terminal.errors import INTERRUPTED, report_failure, warn
 from pie_mlx.cli.terminal.progress import progress_line
 from pie_mlx.cli.terminal.signals import end_at_once, ending_signals
 from pie_mlx.cli.terminal.text import without_controls
@@ -31,6 +31,7 @@ from pie_mlx.errors import ConfigError, ModelLoadError, ModelNotFoundError
 from pie_mlx.events import Event, ProcessOutput
 from pie_mlx.login import fingerprint
 from pie_mlx.open_files import LEAST, PLENTY, WANTED, raise_limit
+from pie_mlx.telemetry.configured import telemetry_of
 
 if TYPE_CHECKING:
     from pie_mlx.server import Server
@@ -118,10 +119,13 @@ class _Serving:
 
     async def run(self) -> int:
         """Raises click.UsageError and PieError."""
-        with recording_in(self.record, "--record or PIE_LOG") as recording:
-            return await self._serve(recording)
+        with (
+            telemetry_of(self.config.telemetry, warn) as telemetry,
+            recording_in(self.record, "--record or PIE_LOG") as recording,
+        ):
+            return await self._serve(recording, telemetry)
 
-    async def _serve(self, recording: Recording | None) -> int:
+    async def _serve(self, recording: Recording | None, telemetry: Callable[[Event], None] | None) -> int:
         with progress_line(self.common) as (progress, loaded):
             # Loads MLX and the model libraries, so the command line is checked first.
             from pie_mlx.server import Server
@@ -136,7 +140,7 @@ class _Serving:
                 variables=setting_variables(os.environ),
                 keys=user_keys(self.config, home()),
                 limits=registry_limits(self.config),
-                observers=self._observers(recording),
+                observers=self._observers(recording, telemetry),
             )
             self._convert(progress)
             overdue = asyncio.get_running_loop().call_later(self._ready_seconds(), self._give_up)
@@ -178,8 +182,10 @@ class _Serving:
         sys.stderr.flush()
         os._exit(code)
 
-    def _observers(self, recording: Recording | None) -> Sequence[Callable[[Event], None]]:
-        recorders = [] if recording is None else [recording.write]
+    def _observers(
+        self, recording: Recording | None, telemetry: Callable[[Event], None] | None
+    ) -> Sequence[Callable[[Event], None]]:
+        recorders = [*([] if recording is None else [recording.write]), *([] if telemetry is None else [telemetry])]
         found: list[Callable[[Event], None]] = []
         if self.common.debug or self.config.server.verbose:
             found.append(_print_event)

@@ -52,6 +52,11 @@ def _is_of_mlx(error: BaseException) -> bool:
     return missing or (isinstance(error, RuntimeError) and "No Metal device" in str(error))
 
 
+def warn(line: str) -> None:
+    """Print a warning to standard error. Any thread may call it."""
+    print(f"pie: warning: {line}", file=sys.stderr, flush=True)
+
+
 def report(message: str, hint: str, type: str, common: Common) -> None:
     """`pie: <what>: <why>` and `try: <what to do>`, or the same as JSON."""
     if common.json:

@@ -25,7 +25,7 @@ def _check_count(what: str, count: int) -> None:
 async def create(services: Services, process: HostedProcess, call: calls.CreateContext) -> calls.ContextState:
     services.check_model(call.model)
     context = services.adopt(process, services.store.create())
-    services.emit(ContextCreated(process.id, context.id, account=process.account))
+    services.emit(ContextCreated(process.id, context.id, account=process.account, at_seconds=services.clock()))
     return calls.ContextState(context.id)
 
 

@@ -110,7 +110,8 @@ async def open_snapshot(
     notes: SnapshotNotes = opened.notes
     context = services.adopt(process, opened.context, sampled=notes.sampled)
     state = calls.ContextState(context.id, store.contexts[context.id].counters())
-    services.emit(ContextCreated(process.id, context.id, state.counters.committed, process.account))
+    pages = state.counters.committed
+    services.emit(ContextCreated(process.id, context.id, pages, process.account, services.clock()))
     return calls.OpenedSnapshot(state, notes.pending)
 
 

@@ -73,6 +73,8 @@ class LiveContext:
     """The context it was forked from, or 0."""
     started_seconds: float = 0.0
     """When the first tokens of its last pass entered a batch (monotonic)."""
+    batch_contexts: int = 0
+    """How many contexts were in that batch."""
     counted: CountedText | None = None
     """Counts of its text, as far as a sampler with penalties needed them last."""
     user: str = ""

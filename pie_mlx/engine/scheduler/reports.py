@@ -1,6 +1,7 @@
 """What the engine reports: events for what a tick changed, and soon after whose the pages are."""
 
 import asyncio
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -32,9 +33,10 @@ from pie_mlx.events import (
 class TickReports:
     """Remembers why each context waits (`reasons`), so that only changes are events."""
 
-    def __init__(self, emit: Callable[[Event], None]) -> None:
+    def __init__(self, emit: Callable[[Event], None], clock: Callable[[], float] = time.monotonic) -> None:
         self.reasons: dict[int, Reason] = {}
         self._emit = emit
+        self._clock = clock
         self._price = 0.0
 
     def planned(self, plan: Plan) -> None:
@@ -42,7 +44,7 @@ class TickReports:
         for wait in plan.waits:
             known = self.reasons.get(wait.context)
             if known is None or (known.kind, known.suspended) != (wait.reason.kind, wait.reason.suspended):
-                self._emit(WaitChanged(wait.context, wait.reason.kind, wait.reason.text()))
+                self._emit(WaitChanged(wait.context, wait.reason.kind, wait.reason.text(), self._clock()))
             self.reasons[wait.context] = wait.reason
         if self.reasons:
             for context in (*plan.grants, *(chunk.context for chunk in plan.chunks)):
@@ -52,21 +54,23 @@ class TickReports:
         """The planner took the pages of a context."""
         reason = suspension.reason
         self.reasons[suspension.context] = reason
-        self._emit(ContextSuspended(suspension.context, suspension.for_context, reason.kind, reason.text()))
+        for_context = suspension.for_context
+        self._emit(ContextSuspended(suspension.context, for_context, reason.kind, reason.text(), self._clock()))
 
     def suspended_itself(self, context: int) -> None:
         """The program gave the pages back (R2)."""
-        self._emit(ContextSuspended(context, context, "requested", "suspended: by its program"))
+        self._emit(ContextSuspended(context, context, "requested", "suspended: by its program", self._clock()))
 
     def restoring(self, context: int, work: Restore) -> None:
         """A context has its pages; their content is being read or computed again."""
-        self._emit(ContextRestoring(context, len(work.reads) + len(work.stored), work.replayed_tokens))
+        self._emit(ContextRestoring(context, len(work.reads) + len(work.stored), work.replayed_tokens, self._clock()))
 
     def restored(self, context: int, work: Restore) -> None:
         """All content of a context is in the pool again."""
         self._waits_no_more(context)
         read = len(work.reads) + len(work.stored)
-        self._emit(ContextRestored(context, work.attached, len(work.copies), read, work.replayed_tokens))
+        counts = (work.attached, len(work.copies), read, work.replayed_tokens)
+        self._emit(ContextRestored(context, *counts, self._clock()))
 
     def progressed(self, context: LiveContext, tokens: int) -> None:
         """So many more tokens of a pass are in KV."""
@@ -87,7 +91,7 @@ class TickReports:
 
     def _waits_no_more(self, context: int) -> None:
         if self.reasons.pop(context, None) is not None:
-            self._emit(WaitChanged(context))
+            self._emit(WaitChanged(context, at_seconds=self._clock()))
 
 
 def _moves(receipt: Receipt) -> bool:

@@ -278,6 +278,7 @@ class Scheduler:
             task.in_batch = True
             if not task.cursor:
                 task.context.started_seconds = now
+                task.context.batch_contexts = len(chunks)
             self._state.forks.discard(task.context.id)
         self._firing = self._firing.fired([task.context.id for task, _ in chunks])
 
@@ -373,5 +374,6 @@ class Scheduler:
                 steps=steps,
                 used_pages=state.store.used_pages,
                 dropped=self._claims.dropped,
+                at_seconds=self._committed,
             )
         )

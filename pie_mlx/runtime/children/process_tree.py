@@ -18,6 +18,7 @@ from pie_mlx.runtime.messaging import Channel
 from pie_mlx.runtime.program.inputs import beside_the_loop, parse_input
 from pie_mlx.runtime.program.parameters import Input
 from pie_mlx.runtime.program.program import Program
+from pie_mlx.trace.traceparent import TraceParent, trace_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,8 @@ StartChild = Callable[[ChildRequest], Awaitable[Process]]
 class LaunchedProcess:
     """A process of the tree. `program` is None for a function, `process` None until it has started.
 
-    If `doomed`, it is cancelled as soon as it has started. `channel` is its access to topics.
+    If `doomed`, it is cancelled as soon as it has started. `channel` is its access to topics. `asked_by` is the span of
+    the HTTP request that it answers, if that has one.
     """
 
     username: str
@@ -48,6 +50,7 @@ class LaunchedProcess:
     process: Process | None = None
     doomed: bool = False
     channel: Channel | None = None
+    asked_by: TraceParent | None = None
 
 
 def child_outcome(outcome: Outcome) -> ChildOutcome:
@@ -147,6 +150,12 @@ class ProcessTree:
         """The MCP relays of the process and its ancestors, nearest first."""
         kin = (self._members[ancestor].relay for ancestor in self.tree.ancestors(process_id))
         return [relay for relay in kin if relay is not None]
+
+    def trace(self, process_id: str) -> TraceParent:
+        """The span of a process, in the trace of its first ancestor and of the request that this one answers."""
+        root = self.tree.ancestors(process_id)[-1]
+        first = trace_of(root, self._members[root].asked_by)
+        return first if process_id == root else trace_of(process_id, first)
 
     @property
     def is_empty(self) -> bool:

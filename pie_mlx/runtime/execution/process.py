@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -141,11 +142,12 @@ class Process:
             self._grace.cancel()
         self._session.close()
         await release()
+        now = time.monotonic()
         if isinstance(outcome, Failed):
-            self._event_queue.deliver(ProcessFailed(self.id, outcome.error_type, outcome.message, outcome.hint))
+            self._event_queue.deliver(ProcessFailed(self.id, outcome.error_type, outcome.message, outcome.hint, now))
         else:
             status = 0 if self._http is None else self._http.status
-            self._event_queue.deliver(ProcessReturned(self.id, outcome.value, outcome.format, status))
+            self._event_queue.deliver(ProcessReturned(self.id, outcome.value, outcome.format, status, now))
         self._event_queue.close()
         self._executor = None  # results may be kept for long, and a worker's link holds much memory
         return (

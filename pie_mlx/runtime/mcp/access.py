@@ -1,6 +1,7 @@
 """The MCP servers one process can use: those of its client, and those of the engine."""
 
 import asyncio
+import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +13,8 @@ from pie_mlx.runtime.execution.loops import on_loop
 from pie_mlx.runtime.mcp.error import NO_ANSWER, mcp_error, not_registered
 from pie_mlx.runtime.mcp.listing import LIST_TOOLS, tools_listed
 from pie_mlx.runtime.mcp.servers import McpServers
-from pie_mlx.runtime.mcp.tool_call import called_tool, tool_error
+from pie_mlx.runtime.mcp.tool_call import called_tool, tool_error, with_traceparent
+from pie_mlx.trace.traceparent import TraceParent
 
 
 class McpRelay(Protocol):
@@ -31,7 +33,8 @@ class McpRelay(Protocol):
 class McpAccess:
     """The `McpPort` of one process. `relays` returns those of the process and its ancestors, nearest first, on `loop`.
 
-    The first relay with any server is used; its servers hide configured ones of the same name.
+    The first relay with any server is used; its servers hide configured ones of the same name. With a `trace`, the span
+    of the process, each request names a span below it.
     """
 
     process: str
@@ -40,6 +43,7 @@ class McpAccess:
     loop: asyncio.AbstractEventLoop
     timeout_seconds: float
     emit: Callable[[Event], None]
+    trace: TraceParent | None = None
     clock: Callable[[], float] = time.monotonic
 
     async def servers(self) -> list[str]:
@@ -47,7 +51,10 @@ class McpAccess:
 
     async def request(self, server: str, method: str, params: str) -> str:
         began_seconds = self.clock()
-        tool, error = called_tool(method, params), ""
+        tool, error, span = called_tool(method, params), "", ""
+        if self.trace is not None:
+            span = secrets.token_hex(8)
+            params = with_traceparent(params, self.trace.child(span))
         try:
             result = await on_loop(self.loop, self._request(server, method, params))
             error = tool_error(result) if tool else ""
@@ -55,7 +62,8 @@ class McpAccess:
             error = raised.message
             raise
         finally:
-            self.emit(McpCalled(self.process, server, method, self.clock() - began_seconds, error, tool))
+            now = self.clock()
+            self.emit(McpCalled(self.process, server, method, now - began_seconds, error, tool, now, span))
         if method == LIST_TOOLS and (listed := tools_listed(self.process, server, params, result)):
             self.emit(listed)
         return result

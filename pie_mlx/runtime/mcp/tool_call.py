@@ -1,10 +1,11 @@
-"""What a call of a tool names, and what its answer says of a failure, for the monitor."""
+"""What a call of a tool names, and what its answer says of a failure; the trace that a call is a part of."""
 
 import msgspec
 
 from pie_mlx.documents import json_struct
 from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.runtime.mcp.listing import NAME_CHARACTERS
+from pie_mlx.trace.traceparent import HEADER, TraceParent
 
 CALL_TOOL = "tools/call"
 ERROR_CHARACTERS = 400
@@ -43,3 +44,15 @@ def tool_error(result: str) -> str:
     if not told.isError:
         return ""
     return " ".join(part.text for part in told.content if part.text)[:ERROR_CHARACTERS] or _NO_TEXT
+
+
+def with_traceparent(params: str, trace: TraceParent) -> str:
+    """The params with `traceparent` in their `_meta`, unless the program has put one there."""
+    given = msgspec.json.decode(params, type=dict[str, msgspec.Raw])
+    try:
+        meta = msgspec.json.decode(given.get("_meta", b"{}"), type=dict[str, msgspec.Raw])
+    except msgspec.DecodeError:
+        return params  # the server says what is wrong with it
+    meta.setdefault(HEADER, msgspec.Raw(msgspec.json.encode(str(trace))))
+    given["_meta"] = msgspec.Raw(msgspec.json.encode(meta))
+    return msgspec.json.encode(given).decode()

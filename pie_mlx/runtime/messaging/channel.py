@@ -1,9 +1,12 @@
 """Topics, as one process uses them."""
 
 import itertools
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from pie_mlx.errors import InvalidArgumentError, PieError
+from pie_mlx.events import Event, MessageReceived, MessageSent, WantedDetails
 from pie_mlx.runtime.messaging.hub import Hub
 from pie_mlx.runtime.messaging.interruptible_waits import InterruptibleWaits
 from pie_mlx.runtime.messaging.subscription import Subscription
@@ -16,13 +19,16 @@ class Channel:
     hub: Hub
     username: str
     process: str
+    emit: Callable[[Event], None] = lambda event: None
+    details: WantedDetails = field(default_factory=WantedDetails)
+    clock: Callable[[], float] = time.monotonic
     _subscriptions: dict[int, Subscription] = field(default_factory=dict[int, Subscription])
     _tickets: dict[tuple[str, int], None] = field(default_factory=dict[tuple[str, int], None])
     _waits: InterruptibleWaits = field(default_factory=InterruptibleWaits)
     _numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
 
     def broadcast(self, topic: str, text: str) -> None:
-        self.hub.broadcast((self.username, topic), text)
+        self._report(MessageSent, topic, self.hub.broadcast((self.username, topic), text))
 
     def subscribe(self, topic: str) -> int:
         """Raises InvalidArgumentError for too many subscriptions."""
@@ -37,7 +43,10 @@ class Channel:
 
     def read(self, subscription: int) -> str | None:
         found = self._subscriptions.get(subscription)
-        return None if found is None else found.pop()
+        text = None if found is None else found.pop()
+        if found is not None and text is not None:
+            self._report(MessageReceived, found.topic, found.popped)
+        return text
 
     async def wait_for_broadcast(self, subscription: int) -> bool:
         """Raises ChildFailedError, as `set_failure` says."""
@@ -57,11 +66,15 @@ class Channel:
             self.hub.unsubscribe((self.username, found.topic), found)
 
     async def push(self, topic: str, text: str) -> None:
-        await self.hub.push((self.username, topic), text)
+        self._report(MessageSent, topic, await self.hub.push((self.username, topic), text))
 
     def take(self, topic: str, ticket: int) -> str | None:
         self._tickets.pop((topic, ticket), None)
-        return self.hub.pop((self.username, topic), (self.process, ticket))
+        message = self.hub.pop((self.username, topic), (self.process, ticket))
+        if message is None:
+            return None
+        self._report(MessageReceived, topic, message.number)
+        return message.text
 
     async def wait_for_message(self, topic: str, ticket: int) -> None:
         """Raises InvalidArgumentError for a ticket in use, and ChildFailedError, as `set_failure` says."""
@@ -88,3 +101,7 @@ class Channel:
             self.unsubscribe(number)
         for topic, ticket in list(self._tickets):
             self.leave(topic, ticket)
+
+    def _report(self, kind: type[MessageSent] | type[MessageReceived], topic: str, number: int) -> None:
+        if self.details.messages:
+            self.emit(kind(self.process, topic, number, self.clock()))

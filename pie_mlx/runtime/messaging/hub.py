@@ -1,6 +1,7 @@
 """Keeps the topics of all users."""
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from pie_mlx.errors import InvalidArgumentError, MessageOverflowError
 from pie_mlx.runtime.messaging.limits import MessageUsage, MessagingLimits, size_of
@@ -11,6 +12,13 @@ Topic = tuple[str, str]
 """A user and a topic's name: users never share topics."""
 
 
+class Message(NamedTuple):
+    """A text that was pushed or broadcast, with a number that no other message of its topic has."""
+
+    text: str
+    number: int
+
+
 @dataclass(slots=True)
 class Hub:
     """All topics of an engine. Belongs to the engine's loop."""
@@ -19,12 +27,17 @@ class Hub:
     _usages: dict[str, MessageUsage] = field(default_factory=dict[str, MessageUsage])
     _queues: dict[str, dict[str, Queue]] = field(default_factory=dict[str, dict[str, Queue]])
     _subscriptions: dict[Topic, dict[Subscription, None]] = field(default_factory=dict[Topic, dict[Subscription, None]])
+    _pushed: int = 0
+    """No message of a topic without a queue has a higher number. Those of broadcasts are negative."""
+    _broadcasts: int = 0
 
-    def broadcast(self, topic: Topic, text: str) -> None:
-        """Put `text` into every open subscription of the topic."""
+    def broadcast(self, topic: Topic, text: str) -> int:
+        """Put `text` into every open subscription of the topic. Returns its number."""
         size_bytes = size_of(text)
+        self._broadcasts += 1
         for subscription in self._subscriptions.get(topic, ()):
-            subscription.put(text, size_bytes)
+            subscription.put(text, size_bytes, -self._broadcasts)
+        return -self._broadcasts
 
     def subscribe(self, topic: Topic) -> Subscription:
         """Open a subscription. Raises InvalidArgumentError at the user's limit."""
@@ -49,22 +62,25 @@ class Hub:
             del self._subscriptions[topic]
         self._tidy_usage(topic[0])
 
-    async def push(self, topic: Topic, text: str) -> None:
-        """Append to the topic's queue; waits for room. Raises MessageOverflowError at the user's limits."""
+    async def push(self, topic: Topic, text: str) -> int:
+        """Append to the topic's queue; waits for room. Returns the message's number.
+
+        Raises MessageOverflowError at the user's limits.
+        """
         self._check_user(topic, size_of(text))
         try:
-            await self._made(topic).push(text)
+            return await self._made(topic).push(text)
         finally:
             self._tidy(topic)
 
-    def pop(self, topic: Topic, ticket: Ticket) -> str | None:
+    def pop(self, topic: Topic, ticket: Ticket) -> Message | None:
         """Remove and return the oldest message, if `ticket` is entitled to it."""
         queue = self._found(topic)
         if queue is None:
             return None
         text = queue.pop(ticket)
         self._tidy(topic)
-        return text
+        return None if text is None else Message(text, queue.popped)
 
     async def wait(self, topic: Topic, ticket: Ticket) -> None:
         """Wait in line for a message."""
@@ -103,7 +119,8 @@ class Hub:
 
     def _made(self, topic: Topic) -> Queue:
         username, name = topic
-        return self._queues.setdefault(username, {}).setdefault(name, Queue(self.limits, self._usage(username)))
+        queues, usage = self._queues.setdefault(username, {}), self._usage(username)
+        return queues.setdefault(name, Queue(self.limits, usage, self._pushed, self._pushed))
 
     def _usage(self, username: str) -> MessageUsage:
         return self._usages.setdefault(username, MessageUsage(self.limits))
@@ -113,6 +130,7 @@ class Hub:
         queue = self._found(topic)
         if queue is not None and queue.is_empty:
             del self._queues[username][name]
+            self._pushed = max(self._pushed, queue.pushed)
             if not self._queues[username]:
                 del self._queues[username]
             self._tidy_usage(username)

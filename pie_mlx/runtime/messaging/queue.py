@@ -14,16 +14,19 @@ Ticket = tuple[str, int]
 class Queue:
     """A waiting ticket is *called* when a message is reserved for it, and then pops the oldest message.
 
-    So a cancelled wait loses no message. While tickets wait, every message is reserved for one.
+    So a cancelled wait loses no message. While tickets wait, every message is reserved for one. Messages are numbered:
+    `pushed` is the number of the last one that was appended, `popped` that of the last one that was removed.
     """
 
     limits: MessagingLimits
     usage: MessageUsage
+    pushed: int = 0
+    popped: int = 0
     size_bytes: int = 0
     _messages: deque[str] = field(default_factory=deque[str])
     _called: dict[Ticket, None] = field(default_factory=dict[Ticket, None])
     _waiting: "dict[Ticket, asyncio.Future[None]]" = field(default_factory=dict[Ticket, "asyncio.Future[None]"])
-    _pushing: "dict[asyncio.Future[None], str]" = field(default_factory=dict["asyncio.Future[None]", str])
+    _pushing: "dict[asyncio.Future[int], str]" = field(default_factory=dict["asyncio.Future[int]", str])
     _pushing_bytes: int = 0
 
     @property
@@ -39,17 +42,16 @@ class Queue:
     def __len__(self) -> int:
         return len(self._messages)
 
-    async def push(self, text: str) -> None:
-        """Append a message once there is room. If cancelled while waiting, it appends nothing."""
+    async def push(self, text: str) -> int:
+        """Append a message once there is room; returns its number. If cancelled while waiting, it appends nothing."""
         if not self._pushing and self._has_room(text):
-            self._append(text)
-            return
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            return self._append(text)
+        turn: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._pushing[turn] = text
         self._pushing_bytes += size_of(text)
         self.usage.reserve(size_of(text))
         try:
-            await turn
+            return await turn
         except asyncio.CancelledError:
             self._drop_push(turn)
             self._admit()
@@ -62,6 +64,7 @@ class Queue:
         elif len(self._messages) <= len(self._called):
             return None
         text = self._messages.popleft()
+        self.popped += 1
         self.size_bytes -= size_of(text)
         self.usage.release(size_of(text))
         self._admit()
@@ -104,11 +107,13 @@ class Queue:
         fits = self.size_bytes + size_of(text) <= self.limits.queue_bytes
         return fits and len(self._messages) < self.limits.queue_messages
 
-    def _append(self, text: str) -> None:
+    def _append(self, text: str) -> int:
         self._messages.append(text)
+        self.pushed += 1
         self.size_bytes += size_of(text)
         self.usage.reserve(size_of(text))
         self._call()
+        return self.pushed
 
     def _admit(self) -> None:
         """Append the messages of waiting pushes while there is room."""
@@ -118,10 +123,9 @@ class Queue:
                 return
             self._drop_push(turn)
             if not turn.cancelled():
-                turn.set_result(None)
-                self._append(text)
+                turn.set_result(self._append(text))
 
-    def _drop_push(self, turn: "asyncio.Future[None]") -> None:
+    def _drop_push(self, turn: "asyncio.Future[int]") -> None:
         text = self._pushing.pop(turn, None)
         if text is not None:
             self._pushing_bytes -= size_of(text)

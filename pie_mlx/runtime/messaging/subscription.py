@@ -17,19 +17,21 @@ class Subscription:
     usage: MessageUsage
     dropped: int = 0
     is_open: bool = True
+    popped: int = 0
+    """The number of the message that was read last."""
     _size_bytes: int = 0
     _unreported: int = 0
-    _messages: deque[str] = field(default_factory=deque[str])
+    _messages: deque[tuple[str, int]] = field(default_factory=deque[tuple[str, int]])
     _readable: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def put(self, text: str, size_bytes: int) -> None:
+    def put(self, text: str, size_bytes: int, number: int = 0) -> None:
         """Add a broadcast message, or drop it."""
         is_full = len(self._messages) >= self.limits.subscription_messages or not self.usage.has_room(size_bytes)
         if is_full or self._size_bytes + size_bytes > self.limits.subscription_bytes:
             self.dropped += 1
             self._unreported += 1
         else:
-            self._messages.append(text)
+            self._messages.append((text, number))
             self._size_bytes += size_bytes
             self.usage.reserve(size_bytes)
         self._readable.set()
@@ -40,8 +42,9 @@ class Subscription:
         Raises MessageOverflowError once for messages dropped since the last call; it removes no message.
         """
         missed, self._unreported = self._unreported, 0
-        text = self._messages.popleft() if self._messages and not missed else None
-        if text is not None:
+        text: str | None = None
+        if self._messages and not missed:
+            text, self.popped = self._messages.popleft()
             self._size_bytes -= size_of(text)
             self.usage.release(size_of(text))
         if not self._messages and self.is_open:

@@ -10,7 +10,7 @@ from pie_mlx.runtime.execution.loops import LoopThread
 from pie_mlx.runtime.network.acceptor import Acceptor
 from pie_mlx.runtime.network.allowed_hosts import AllowedHosts
 from pie_mlx.runtime.network.egress import EgressConnector
-from pie_mlx.runtime.network.proxy_connection import HEAD_BYTES, ProxyConnection, mark_broken
+from pie_mlx.runtime.network.proxy_connection import HEAD_BYTES, ProxyConnection, Report, mark_broken, unreported
 from pie_mlx.runtime.network.rejection import Rejection
 from pie_mlx.runtime.network.settings import NetworkSettings
 
@@ -19,12 +19,19 @@ class Proxy:
     """The proxy of one worker: serves a listening socket, which it owns. Belongs to one loop."""
 
     def __init__(
-        self, listener: socket.socket, egress: EgressConnector, *, connections: int, authorization: str = ""
+        self,
+        listener: socket.socket,
+        egress: EgressConnector,
+        *,
+        connections: int,
+        authorization: str = "",
+        report: Report = unreported,
     ) -> None:
         self._acceptor = Acceptor(listener, self._accepted)
         self._egress = egress
         self._connections = connections
         self._authorization = authorization
+        self._report = report
         self._serving: set[asyncio.Task[None]] = set()
 
     @property
@@ -55,7 +62,7 @@ class Proxy:
             reader, writer = await asyncio.open_connection(sock=connection, limit=HEAD_BYTES)
         except OSError:
             return
-        exchange = ProxyConnection(reader, writer, self._egress, self._authorization)
+        exchange = ProxyConnection(reader, writer, self._egress, self._authorization, self._report)
         try:
             if full:
                 text = f"{self._connections} connections are open, which is the limit: close some"
@@ -90,12 +97,18 @@ class Gateway:
         """Close a port of this machine to programs, whatever they are allowed."""
         self._closed_ports.add(port)
 
-    def open(self, listener: socket.socket, authorization: str = "") -> Proxy:
-        """Start a proxy on `listener`, which it will close.
+    def open(self, listener: socket.socket, authorization: str = "", report: Report = unreported) -> Proxy:
+        """Start a proxy on `listener`, which it will close. `report` is called on the thread of the proxies.
 
         Raises EngineStoppedError, and LaunchError if no more files can be opened.
         """
-        proxy = Proxy(listener, self._egress, connections=self._settings.connections, authorization=authorization)
+        proxy = Proxy(
+            listener,
+            self._egress,
+            connections=self._settings.connections,
+            authorization=authorization,
+            report=report,
+        )
         self._proxies.add(proxy)
         try:
             self._thread.post(proxy.start)

@@ -5,6 +5,8 @@ import contextlib
 import hmac
 import socket
 import struct
+import time
+from collections.abc import Callable
 
 from pie_mlx.runtime.network.egress import EgressConnector
 from pie_mlx.runtime.network.rejection import Rejection
@@ -21,25 +23,39 @@ _AT_ONCE = struct.pack("ii", 1, 0)
 _ESTABLISHED = b"HTTP/1.1 200 Connection established\r\n\r\n"
 
 
+Report = Callable[[RequestHead, float, str], None]
+"""Gets a request that has ended, how many seconds it took, and why it failed, "" if it did not."""
+
+
+def unreported(request: RequestHead, seconds: float, error: str) -> None:
+    del request, seconds, error
+
+
 class ProxyConnection:
     """Carries bytes between a program and a host, no faster than the slower of the two reads.
 
-    With `authorization`, requests that present another value are refused.
+    With `authorization`, requests that present another value are refused. `report` gets each request of it.
     """
 
     def __init__(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, egress: EgressConnector, authorization: str
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        egress: EgressConnector,
+        authorization: str,
+        report: Report = unreported,
     ) -> None:
         self._reader = reader
         self._writer = writer
         self._egress = egress
         self._authorization = authorization
+        self._report = report
 
     async def run(self) -> None:
         """Serve the connection to its end. Raises OSError when a connection breaks."""
         request = await self._request()
         if isinstance(request, RequestHead):
-            request = await self._carry(request)
+            request = await self._reported(request)
         if request is not None:
             await self._reject(request)
 
@@ -77,6 +93,18 @@ class ProxyConnection:
         if not self._authorization:
             return True
         return hmac.compare_digest(request.authorization.encode("latin-1"), self._authorization.encode())
+
+    async def _reported(self, request: RequestHead) -> Rejection | None:
+        began_seconds, failure = time.monotonic(), ""
+        try:
+            rejection = await self._carry(request)
+            failure = "" if rejection is None else rejection.text
+            return rejection
+        except BaseException as error:
+            failure = type(error).__name__
+            raise
+        finally:
+            self._report(request, time.monotonic() - began_seconds, failure)
 
     async def _carry(self, request: RequestHead) -> Rejection | None:
         connected = await self._egress.connect(request.host, request.port)

@@ -11,6 +11,7 @@ _FIELD = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\0\r\n]*)")
 _AUTHORITY = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<name>[A-Za-z0-9._-]+))(?::(?P<port>\d{1,5}))?")
 _ABSOLUTE = re.compile(r"(?i:http)://(?P<authority>[^/?#]+)(?P<rest>[^#]*)")
 _HTTP_PORT = 80
+SUMMARY_CHARACTERS = 256
 _OF_ONE_HOP = frozenset(
     ("connection", "keep-alive", "proxy-connection", "proxy-authorization", "proxy-authenticate", "upgrade")
 )
@@ -22,13 +23,15 @@ Fields = list[tuple[str, str]]
 class RequestHead:
     """`forward` is the head to send to the host, None for a tunnel.
 
-    `authorization` is the client's value of Proxy-Authorization, "" for none.
+    `authorization` is the client's value of Proxy-Authorization, "" for none; `summary` method and path without the
+    query, "" for a tunnel.
     """
 
     host: str
     port: int
     forward: bytes | None
     authorization: str = ""
+    summary: str = ""
 
 
 def parse_request(data: bytes) -> RequestHead | Rejection:
@@ -81,7 +84,8 @@ def _absolute(method: str, target: str, fields: Fields, authorization: str) -> R
     origin = rest if rest.startswith("/") else f"/{rest}"
     # The Host of the request line counts: the field could name another.
     sent = [("Host", match["authority"]), *(one for one in end_to_end(fields) if one[0].lower() != "host")]
-    return RequestHead(*found, encode_head(f"{method} {origin} HTTP/1.1", sent), authorization)
+    head = encode_head(f"{method} {origin} HTTP/1.1", sent)
+    return RequestHead(*found, head, authorization, f"{method} {origin.partition('?')[0]}"[:SUMMARY_CHARACTERS])
 
 
 def _authority(text: str, default_port: int | None) -> tuple[str, int] | Rejection:

@@ -207,7 +207,7 @@ class Registry:
         if record.process is not None:
             record.process.cancel(reason)
         elif record.end is not None or record.state == "queued":
-            ended = ProcessFailed(record.id, ProcessCancelledError.__name__, reason)
+            ended = ProcessFailed(record.id, ProcessCancelledError.__name__, reason, at_seconds=time.monotonic())
             if record.end is not None:
                 record.end()
             else:
@@ -273,7 +273,8 @@ class Registry:
         self._admissions.unregister(record)
 
     def _emit_queued(self, record: ProcessRecord) -> None:
-        self._emit(ProcessQueued(record.id, record.username, record.program.identity, record.reason))
+        queued = ProcessQueued(record.id, record.username, record.program.identity, record.reason, time.monotonic())
+        self._emit(queued)
 
     def _check_room(self, user: User, launches: Sequence[Launch]) -> None:
         wanted = sum(len(launch.input_text) for launch in launches)
@@ -322,7 +323,7 @@ class Registry:
             process = await self._launch(record)
         except Exception as error:
             failed = Failed(error)
-            event = ProcessFailed(record.id, failed.error_type, failed.message, failed.hint)
+            event = ProcessFailed(record.id, failed.error_type, failed.message, failed.hint, time.monotonic())
             self._deliver(record, event, b"")
         else:
             await process.outcome()

@@ -73,8 +73,8 @@ class Pool(Protocol):
         """The worker has exited, or never existed."""
         ...
 
-    def open_proxy(self, listener: socket.socket, password: str = "") -> Callable[[], None]:
-        """Serve a proxy on `listener`; returns a function that closes it. Raises PieError."""
+    def open_proxy(self, process: str, listener: socket.socket, password: str = "") -> Callable[[], None]:
+        """Serve a proxy for `process` on `listener`; returns a function that closes it. Raises PieError."""
         ...
 
 
@@ -266,7 +266,7 @@ class WorkerExecutor:
         except OSError as error:
             raise LaunchError(f"network: {error.strerror}", hint="raise the limit of open files") from None
         port: int = listener.getsockname()[1]
-        self._close_proxy = self._pool.open_proxy(listener, password)
+        self._close_proxy = self._pool.open_proxy(self._host.process_id, listener, password)
         return msgspec.structs.replace(spec, proxy_port=port, proxy_password=password)
 
     def _with_debugger(self, spec: LaunchSpec) -> LaunchSpec:
@@ -292,7 +292,7 @@ class WorkerExecutor:
         if listener is None:
             return
         try:
-            self._close_proxy = self._pool.open_proxy(listener)
+            self._close_proxy = self._pool.open_proxy(self._host.process_id, listener)
         except PieError as error:
             self.kill_with(error)
 

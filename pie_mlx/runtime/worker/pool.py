@@ -8,12 +8,14 @@ import os
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
 from pie_mlx.engine.hosting.process import ProcessHost
 from pie_mlx.errors import EngineStoppedError, LaunchError
+from pie_mlx.events import Event, HttpFetched
 from pie_mlx.files import disk_hint
 from pie_mlx.open_files import raise_limit
 from pie_mlx.runtime.execution.output_capture import StreamName, Write, real_stream
@@ -22,6 +24,7 @@ from pie_mlx.runtime.execution.process_events import ProcessEventQueue
 from pie_mlx.runtime.file_tree import remove_tree
 from pie_mlx.runtime.network.allowed_hosts import AllowedHosts
 from pie_mlx.runtime.network.gateway import Gateway
+from pie_mlx.runtime.network.request_head import RequestHead
 from pie_mlx.runtime.network.settings import NetworkSettings
 from pie_mlx.runtime.program.parameters import Input
 from pie_mlx.runtime.program.program import Program
@@ -85,11 +88,18 @@ class WorkerPool:
     """Forks workers ahead and assigns them to launches.
 
     Construction, `executor`, `close_port` and `stop` may run on any thread; the rest belongs to `loop`. Programs reach
-    their proxies by `route`, from `find_route`.
+    their proxies by `route`, from `find_route`. `emit` gets their requests to hosts, on any thread.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, settings: WorkerSettings, route: Route = "closed") -> None:
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        settings: WorkerSettings,
+        route: Route = "closed",
+        emit: Callable[[Event], None] = lambda event: None,
+    ) -> None:
         self._loop = loop
+        self._emit = emit
         self._settings = settings
         self._route: Route = route
         self._gateway = Gateway(settings.network or NetworkSettings(()))
@@ -183,10 +193,16 @@ class WorkerPool:
         """Close a port of this machine to programs."""
         self._gateway.close_port(port)
 
-    def open_proxy(self, listener: socket.socket, password: str = "") -> Callable[[], None]:
-        """Serve a proxy on `listener`; returns a function that closes it. Raises EngineStoppedError."""
-        proxy = self._gateway.open(listener, authorization(password) if password else "")
+    def open_proxy(self, process: str, listener: socket.socket, password: str = "") -> Callable[[], None]:
+        """Serve a proxy for `process` on `listener`; returns a function that closes it. Raises EngineStoppedError."""
+        proxy = self._gateway.open(
+            listener, authorization(password) if password else "", partial(self._fetched, process)
+        )
         return partial(self._gateway.shut, proxy)
+
+    def _fetched(self, process: str, request: RequestHead, seconds: float, error: str) -> None:
+        now = time.monotonic()
+        self._emit(HttpFetched(process, request.host, request.port, seconds, now, request.summary, error))
 
     def kill(self, number: int) -> None:
         self._server.kill(number)

@@ -90,6 +90,7 @@ class Connection:
     def closed(self) -> None:
         self.service.connections.discard(self)
         self.service.feed.unsubscribe(self)
+        self.service.want_details()
         for timer in (self._slow, self._deadline):
             if timer is not None:
                 timer.cancel()
@@ -155,6 +156,7 @@ class Connection:
         else:
             self.service.feed.subscribe(self, self.flush)
             self.flush()
+        self.service.want_details()
 
     def spawn(self, work: Coroutine[Any, Any, str | None], request: frames.Request) -> None:
         """Answer a request later, without delaying the frames after it."""

@@ -9,6 +9,7 @@ from sys import getsizeof
 import msgspec
 
 from pie_mlx.events import (
+    DETAIL_KINDS,
     AccountJoined,
     AccountLeft,
     ContextCreated,
@@ -25,6 +26,7 @@ from pie_mlx.events import (
     ProcessOutput,
     ProcessQueued,
     ProcessReturned,
+    TokensComputed,
 )
 from pie_mlx.runtime.registry import User
 from pie_mlx.server.frames import VALUE_LIMIT_BYTES, engine_event
@@ -38,6 +40,7 @@ _BARE_BYTES = 512
 _MOVEMENT_BYTES = 256
 _TOOL_BYTES = 512
 _COUNT_BYTES = 128
+_TOKEN_BYTES = 96
 _LONG_FIELDS: dict[type[Event], str] = {
     ProcessOutput: "text",
     ProcessMessage: "text",
@@ -187,6 +190,8 @@ def _size_bytes(event: Event) -> int:
         return _BARE_BYTES + len(event.movements) * _MOVEMENT_BYTES
     if isinstance(event, PagesCounted):
         return _BARE_BYTES + (len(event.processes) + len(event.contexts)) * _COUNT_BYTES
+    if isinstance(event, TokensComputed):
+        return _BARE_BYTES + len(event.pieces) * _TOKEN_BYTES
     if isinstance(event, McpToolsListed):
         return _BARE_BYTES + len(event.tools) * _TOOL_BYTES
     return _BARE_BYTES
@@ -194,7 +199,7 @@ def _size_bytes(event: Event) -> int:
 
 @dataclass(slots=True)
 class Watcher:
-    """One reader's position in the feed. `kinds` None means all."""
+    """One reader's position in the feed. `kinds` None means all but details, which a reader has to name."""
 
     feed: Feed
     user: User
@@ -215,7 +220,8 @@ class Watcher:
                 return frame
 
     def _frame(self, found: FeedEvent) -> bytes | None:
-        if self.kinds is not None and found.event.kind not in self.kinds:
+        kind = found.event.kind
+        if kind in DETAIL_KINDS if self.kinds is None else kind not in self.kinds:
             return None
         event = found.seen_by(self.user, self.feed.owners)
         if event is None:

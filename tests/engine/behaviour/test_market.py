@@ -36,6 +36,7 @@ from pie_mlx.events import (
     WaitChanged,
 )
 from tests.engine.running import Running, finished, running
+from tests.untimed import untimed
 
 AnEvent = TypeVar("AnEvent")
 
@@ -226,7 +227,7 @@ async def test_who_is_outbid_is_told_why_and_by_whom(small: Running) -> None:
     assert events_of(small, ContextRestored)[-1].context == poor.id
     (restoring,) = events_of(small, ContextRestoring)
     assert (restoring.context, restoring.replayed_tokens > 0) == (poor.id, True)
-    assert events_of(small, WaitChanged)[-1] == WaitChanged(poor.id)
+    assert untimed(events_of(small, WaitChanged)[-1]) == WaitChanged(poor.id)
     assert small.core.services.queue.reason(poor.id) is None
 
 

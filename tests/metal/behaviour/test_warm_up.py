@@ -15,6 +15,7 @@ from pie_mlx.engine.model.networks.paged_network import PagedNetwork
 from pie_mlx.engine.model.runner.warm_up import warm_up
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.engine.start import start_services
+from pie_mlx.events import WantedDetails
 from pie_mlx.metal.emulator import Builder, Emulator
 from pie_mlx.metal.launcher import KernelLauncher, emulator_launcher
 from tests.metal.behaviour.test_engine import Driver, Work
@@ -121,5 +122,5 @@ async def test_an_engine_says_what_it_waits_for_at_its_first_start_on_an_apple_g
     said: list[str] = []
     async with AsyncExitStack() as stopping:
         with using(AppleBackend()):
-            await start_services(settings, 1, lambda event: None, said.append, stopping)
+            await start_services(settings, 1, lambda event: None, WantedDetails(), said.append, stopping)
     assert said[-2:] == ["checking the GPU kernels, once on this machine", "tiny: compiling the GPU kernels"]

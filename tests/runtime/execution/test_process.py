@@ -22,6 +22,7 @@ from pie_mlx.runtime.execution.executor import ProgramThread
 from pie_mlx.runtime.execution.local_session import LocalSession
 from pie_mlx.runtime.execution.process import Process
 from pie_mlx.runtime.execution.process_events import ProcessEventQueue
+from tests.untimed import untimed
 
 
 class NoEngine:
@@ -71,7 +72,10 @@ async def test_the_return_value_comes_back_and_is_the_last_event():
 
     launched = Launched(main)
     assert await launched.process.result() == {"n": 1}
-    assert launched.events == [ProcessOutput("p", "stdout", "working\n"), ProcessReturned("p", '{"n": 1}', "json")]
+    assert untimed(launched.events) == [
+        ProcessOutput("p", "stdout", "working\n"),
+        ProcessReturned("p", '{"n": 1}', "json"),
+    ]
     assert launched.released
 
 
@@ -83,7 +87,7 @@ async def test_a_program_may_set_what_it_returns():
 
     launched = Launched(main)
     assert await launched.process.result() == {"n": 1}
-    assert launched.events == [ProcessReturned("p", '{"n": 1}', "json")]
+    assert untimed(launched.events) == [ProcessReturned("p", '{"n": 1}', "json")]
 
 
 async def test_what_main_returns_counts_more_than_what_was_set():
@@ -119,7 +123,7 @@ async def test_an_exception_comes_back_with_its_traceback_on_standard_error():
     launched = Launched(main)
     with pytest.raises(ValueError, match="bad luck"):
         await launched.process.result()
-    assert launched.events[-1] == ProcessFailed("p", "ValueError", "bad luck")
+    assert untimed(launched.events[-1]) == ProcessFailed("p", "ValueError", "bad luck")
     traceback = launched.text("stderr")
     assert 'raise ValueError("bad luck")' in traceback
     assert "program_run.py" not in traceback
@@ -164,7 +168,7 @@ async def test_a_launch_error_has_no_traceback():
     launched = Launched(main)
     with pytest.raises(LaunchError):
         await launched.process.result()
-    assert launched.events == [ProcessFailed("p", "LaunchError", "no main")]
+    assert untimed(launched.events) == [ProcessFailed("p", "LaunchError", "no main")]
 
 
 async def test_a_value_json_cannot_hold_is_a_failure():
@@ -308,7 +312,7 @@ async def test_without_capture_output_goes_to_the_interpreters_streams(capsys):
     launched = Launched(main, capture=False)
     await launched.process.result()
     assert capsys.readouterr() == ("plain\n", "error\n")
-    assert launched.events == [ProcessReturned("p", "", "none")]
+    assert untimed(launched.events) == [ProcessReturned("p", "", "none")]
 
 
 async def test_an_observer_that_prints_is_not_taken_for_the_program(capsys):

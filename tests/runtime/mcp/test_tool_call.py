@@ -2,7 +2,8 @@ import json
 
 import pytest
 
-from pie_mlx.runtime.mcp.tool_call import ERROR_CHARACTERS, called_tool, tool_error
+from pie_mlx.runtime.mcp.tool_call import ERROR_CHARACTERS, called_tool, tool_error, with_traceparent
+from pie_mlx.trace.traceparent import TraceParent
 
 
 @pytest.mark.parametrize(
@@ -29,3 +30,17 @@ def test_a_tool_that_failed_is_quoted_and_one_that_says_nothing_is_told():
 @pytest.mark.parametrize("result", ['{"content": []}', '{"isError": false, "content": [{"text": "fine"}]}', "[]", "x"])
 def test_an_answer_without_a_failure_has_no_error(result):
     assert tool_error(result) == ""
+
+
+TRACE = TraceParent("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7")
+
+
+def test_a_call_names_its_trace_beside_what_the_program_put_there():
+    params = json.loads(with_traceparent('{"name": "read", "_meta": {"progressToken": 1}}', TRACE))
+    assert params == {"name": "read", "_meta": {"progressToken": 1, "traceparent": str(TRACE)}}
+    assert json.loads(with_traceparent("{}", TRACE)) == {"_meta": {"traceparent": str(TRACE)}}
+
+
+@pytest.mark.parametrize("params", ['{"_meta": {"traceparent": "its own"}}', '{"_meta": 3}'])
+def test_a_trace_of_the_programs_own_stays_and_so_does_what_is_no_object(params):
+    assert json.loads(with_traceparent(params, TRACE)) == json.loads(params)

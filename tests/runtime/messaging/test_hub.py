@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from pie_mlx.errors import InvalidArgumentError, MessageOverflowError
+from pie_mlx.events import MessageReceived, MessageSent, WantedDetails
 from pie_mlx.runtime.messaging import Channel, Hub, MessagingLimits
 
 
@@ -147,3 +148,23 @@ def test_subscriptions_of_a_user_are_bounded() -> None:
     first.unsubscribe(number)
     second.subscribe("t")
     hub.check_integrity()
+
+
+async def test_a_receiver_is_told_with_the_number_of_what_the_sender_sent_while_somebody_asks():
+    told = []
+    details = WantedDetails()
+    hub = Hub()
+    ada, bob = (Channel(hub, "u", name, told.append, details, lambda: 1.0) for name in ("ada", "bob"))
+    subscription = bob.subscribe("t")
+    ada.broadcast("t", "nobody asks for this one")
+    assert bob.read(subscription) is not None
+    assert told == []
+    details.want(["message_sent"])
+    for _ in range(2):  # the queue is gone in between
+        await ada.push("t", "x")
+        assert bob.take("t", 0) == "x"
+    ada.broadcast("t", "y")
+    assert bob.read(subscription) == "y"
+    numbers = [event.message for event in told]
+    assert numbers == [1, 1, 2, 2, -2, -2]
+    assert [type(event) for event in told] == [MessageSent, MessageReceived] * 3

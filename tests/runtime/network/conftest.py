@@ -6,6 +6,7 @@ import pytest
 from pie_mlx.runtime.network.allowed_hosts import AllowedHosts
 from pie_mlx.runtime.network.egress import EgressConnector
 from pie_mlx.runtime.network.gateway import Proxy
+from pie_mlx.runtime.network.proxy_connection import unreported
 from pie_mlx.runtime.worker.proxy_route import open_listener
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
@@ -82,10 +83,12 @@ async def proxied():
     """Makes proxies: what talks to one, given as bytes, answers the proxy's bytes until it closes."""
     made = []
 
-    def make(allowed=("127.0.0.1",), *, resolve=None, closed_ports=(), connections=8, authorization=""):
+    def make(
+        allowed=("127.0.0.1",), *, resolve=None, closed_ports=(), connections=8, authorization="", report=unreported
+    ):
         egress = EgressConnector(AllowedHosts(allowed), closed_ports, resolve or Names())
         listener = open_listener()
-        proxy = Proxy(listener, egress, connections=connections, authorization=authorization)
+        proxy = Proxy(listener, egress, connections=connections, authorization=authorization, report=report)
         proxy.start()
         made.append(proxy)
         return Talk(proxy, listener.getsockname()[1])

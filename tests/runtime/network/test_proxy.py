@@ -222,3 +222,16 @@ async def test_a_host_that_only_ever_continues_is_held_up(proxied):
                 await asyncio.sleep(0)
         writer.close()
         await site.gone.wait()
+
+
+async def test_each_request_is_reported_once_without_its_query_and_with_why_it_failed(proxied):
+    told = []
+    talk = proxied(report=lambda request, seconds, error: told.append((request.summary, request.host, seconds, error)))
+    async with serving() as (_, port):
+        await talk.ask(f"GET http://127.0.0.1:{port}/path?key=secret HTTP/1.1\r\n\r\n")
+    await talk.ask("CONNECT elsewhere.test:443 HTTP/1.1\r\n\r\n")
+    await until(lambda: len(told) == 2)
+    (fetched, host, seconds, error), (tunnel, refused, _, why) = told
+    assert (fetched, host, seconds >= 0, error) == ("GET /path", "127.0.0.1", True, "")
+    assert (tunnel, refused) == ("", "elsewhere.test")
+    assert why.startswith("elsewhere.test: cannot resolve it")

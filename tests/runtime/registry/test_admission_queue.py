@@ -11,6 +11,7 @@ from pie_mlx.events import ProcessFailed, ProcessQueued
 from pie_mlx.runtime.program.program import find_program
 from pie_mlx.runtime.registry import Launch, Registry, RegistryLimits, row_of
 from tests.runtime.registry.conftest import ADA, Player
+from tests.untimed import untimed
 
 WAIT = json.dumps({"do": "wait"})
 PARENT = """
@@ -70,7 +71,7 @@ async def test_launches_beyond_what_may_be_claimed_are_queued_and_say_why(crowd)
     )
     assert row_of(records[2], None).reason.startswith(reason)
     (event,) = crowd.events
-    assert event == ProcessQueued(records[2].id, "ada", records[2].program.identity, records[2].reason)
+    assert untimed(event) == ProcessQueued(records[2].id, "ada", records[2].program.identity, records[2].reason)
 
 
 async def test_they_start_in_order_once_the_claims_have_fallen_to_the_barrier(crowd):  # Q11
@@ -116,7 +117,7 @@ async def test_a_launch_that_somebody_waits_for_waits_for_its_turn_as_well(crowd
     launching = asyncio.create_task(crowd.registry.launch_at_once(ADA, Launch(crowd.program, WAIT)))
     await asyncio.sleep(0)
     (waiting,) = [record for record in crowd.registry.records(ADA) if record.state == "queued"]
-    assert crowd.events == [ProcessQueued(waiting.id, "ada", waiting.program.identity, waiting.reason)]
+    assert untimed(crowd.events) == [ProcessQueued(waiting.id, "ada", waiting.program.identity, waiting.reason)]
     await end(crowd, *running)
     assert (await launching).id == waiting.id
 

@@ -10,6 +10,7 @@ from pie_mlx.events import ProcessFailed, ProcessReturned
 from pie_mlx.runtime.program.program import find_program
 from pie_mlx.runtime.registry import KeptLimits, Launch, result_of, row_of
 from tests.runtime.registry.conftest import ADA, ADMIN, BOB, Listener, is_over, texts
+from tests.untimed import untimed
 
 
 def do(what, **more):
@@ -25,7 +26,7 @@ async def test_an_attached_client_is_told_everything_and_last_how_it_ended(playe
     record = player.launch(do("print"), listener=listener)
     await listener.until(is_over)
     assert texts(listener.events) == ["line 0", "printed\n"]
-    assert listener.events[-1] == ProcessReturned(record.id, "done", "text")
+    assert untimed(listener.events[-1]) == ProcessReturned(record.id, "done", "text")
     assert result_of(record).value == "done"
 
 
@@ -114,7 +115,7 @@ async def test_a_terminated_process_says_signal(player):
     await listener.message("waiting")
     player.registry.terminate(record)
     await listener.until(is_over)
-    assert listener.events[-1] == ProcessFailed(record.id, "ProcessCancelledError", "Signal")
+    assert untimed(listener.events[-1]) == ProcessFailed(record.id, "ProcessCancelledError", "Signal")
     assert record.state == "killed"
     with pytest.raises(ProcessError, match="Process not found"):
         player.registry.terminate(record)
@@ -149,7 +150,7 @@ async def test_a_queued_process_can_be_terminated(make_player):
 async def test_a_program_that_fails_says_how(player):
     record = player.launch(do("fail"))
     await record.ended.wait()
-    assert record.terminal == ProcessFailed(record.id, "ValueError", "no")
+    assert untimed(record.terminal) == ProcessFailed(record.id, "ValueError", "no")
     assert record.state == "failed"
     assert (await listed(player, record)).reason == "ValueError: no"
 

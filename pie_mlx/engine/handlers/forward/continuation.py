@@ -83,7 +83,7 @@ def _following(call: Forward, plan: Continuation, sampler: Sampler, drawn: list[
         pending=[],
         slots=[Slot(len(tokens) - 1, sampler)],
         speculation=speculation,
-        continuation=replace(plan, claimed=0),
+        continuation=replace(plan, tokens=left, claimed=0),
         horizon=None if plan.prospect is None else plan.prospect.after(len(drawn)),
     )
 

@@ -36,6 +36,7 @@ from pie_mlx.engine.handlers.forward.pass_pages import (
     told_reuse,
     undone_by_errors,
 )
+from pie_mlx.engine.handlers.forward.reporting import report_tokens
 from pie_mlx.engine.handlers.forward.speculating import DraftedPass, plan_drafts
 from pie_mlx.engine.handlers.forward.text_readings import mean_of
 from pie_mlx.engine.hosting.process import HostedProcess
@@ -132,7 +133,10 @@ async def _pass(
         if match.attached or match.miss is not None:
             reuse = told_reuse(services, context, computed, match)
             process.reuse += reuse
-        _tell(services, process, context, counts, drafted, further + claimed, requested_seconds, reuse)
+        if services.details.tokens:
+            report_tokens(services, process, context, length, inputs, results)
+        finish = _finish_of(call, results)
+        _tell(services, process, context, counts, drafted, further + claimed, requested_seconds, reuse, finish)
         prefetched = split_prefetched(context, call, continuation, results, claimed)
         if drafted is not None:
             verified = _verified(services, context, call, matchers, drafted, results, attached)
@@ -320,6 +324,26 @@ def _verified(
     return calls.ForwardReply(results, counters, terminated, attached, drafted.count, verification.kept)
 
 
+def _shift(read: LogitsRequest, by: int) -> LogitsRequest:
+    return LogitsRequest(read.index + by, read.read, read.stream, read.counter, read.mask, read.counts)
+
+
+def _advance(
+    services: Services,
+    call: calls.Forward,
+    matchers: Sequence[Matcher],
+    results: Sequence[calls.AnyResult],
+    continuation: PassContinuation | None,
+) -> bool:
+    """Feed the sampled tokens to the matchers; whether one of them has terminated (G13)."""
+    if call.advance_slot is not None:
+        sampled = results[call.advance_slot]
+        if isinstance(sampled, calls.SampledTokens):
+            advance_matchers(matchers, sampled.tokens, continuation)
+            services.language.grammars.ahead.moved(matchers)
+    return any(matcher.is_terminated for matcher in matchers)
+
+
 def _tell(
     services: Services,
     process: HostedProcess,
@@ -329,9 +353,10 @@ def _tell(
     further: int,
     requested_seconds: float,
     reuse: calls.Reuse | None,
+    finish: str,
 ) -> None:
     """`counts`: tokens held before the pass, attached, replayed by it, of these lost before it, computed, and rows
-    read; `further` passes followed."""
+    read; `further` passes followed. `finish` is that of the event."""
     held, attached, replayed, restored, computed, read = counts
     expected = context.expected or NO_HORIZON
     guessed, right = (0, 0) if drafted is None else drafted.guesses()
@@ -358,25 +383,18 @@ def _tell(
             miss_reason="" if miss is None else miss.reason,
             loaded_tokens=0 if reuse is None else reuse.from_disk,
             restored_tokens=restored,
+            batch_contexts=context.batch_contexts,
+            finish=finish,
         )
     )
 
 
-def _shift(read: LogitsRequest, by: int) -> LogitsRequest:
-    return LogitsRequest(read.index + by, read.read, read.stream, read.counter, read.mask, read.counts)
-
-
-def _advance(
-    services: Services,
-    call: calls.Forward,
-    matchers: Sequence[Matcher],
-    results: Sequence[calls.AnyResult],
-    continuation: PassContinuation | None,
-) -> bool:
-    """Feed the sampled tokens to the matchers; whether one of them has terminated (G13)."""
-    if call.advance_slot is not None:
-        sampled = results[call.advance_slot]
-        if isinstance(sampled, calls.SampledTokens):
-            advance_matchers(matchers, sampled.tokens, continuation)
-            services.language.grammars.ahead.moved(matchers)
-    return any(matcher.is_terminated for matcher in matchers)
+def _finish_of(call: calls.Forward, results: Sequence[calls.AnyResult]) -> str:
+    """Why a text ends with a pass, as far as its call says."""
+    plan, steps = call.continuation or call.speculation, call.continuation
+    for drawn in results:
+        if isinstance(drawn, calls.SampledTokens):
+            if plan is not None and any([token in plan.stop_tokens for token in drawn.tokens]):
+                return "stop"
+            return "length" if steps is not None and steps.asked and len(drawn.tokens) > steps.tokens else ""
+    return ""

@@ -1,0 +1,1 @@
+"""`pie trace`: where the time of a program went."""
