@@ -97,7 +97,7 @@ class PagesStored(Event, frozen=True):
 
 
 class PagesDropped(Event, frozen=True):
-    """Pages were not written to the disk cache: they came faster than the disk takes them, or it refused them."""
+    """Pages were not written to the disk cache: others took their place too soon, or the disk refused them."""
 
     pages: int
 
