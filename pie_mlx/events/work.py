@@ -23,7 +23,8 @@ class PassCompleted(Event, frozen=True):
     of a token each came right after it, or were drawn ahead of it, and are counted with it. Its first tokens were in a
     batch at `started_seconds`. `replayed_tokens` were known and computed again: lost ones before it, and of the
     computed ones those whose pages were cached; `restored_tokens` of them were lost. `loaded_tokens` of the attached
-    ones came from disk. `miss` is why the first page of a prompt that was not cached was not, `miss_reason` its kind.
+    ones came from disk, and `reread_tokens` of the held ones since the pass before. `miss` is why the first page of a
+    prompt that was not cached was not, `miss_reason` its kind.
     """
 
     process: str
@@ -46,6 +47,7 @@ class PassCompleted(Event, frozen=True):
     miss_reason: str = ""
     loaded_tokens: int = 0
     restored_tokens: int = 0
+    reread_tokens: int = 0
 
 
 class PromptProgressed(Event, frozen=True):

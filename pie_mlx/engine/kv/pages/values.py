@@ -184,6 +184,11 @@ class Restore:
         """Tokens that the fills compute."""
         return sum(len(fill.tokens) for fill in self.fills)
 
+    @property
+    def read_tokens(self) -> int:
+        """Tokens of the pages that are read from a disk."""
+        return sum(read.rows for read in self.reads) + sum(page.record.rows for page in self.stored)
+
 
 @dataclass(frozen=True, slots=True)
 class Opened:
