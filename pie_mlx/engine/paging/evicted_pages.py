@@ -50,8 +50,9 @@ class EvictedPages:
         whole = {page: waiting[page] for page, clock in zip(ids, clocks, strict=True) if clock == waiting[page].changed}
         self._disk.note_dropped(len(waiting) - len(whole))
         chosen, later = self._disk.admitted([one.page for one in whole.values()])
+        self._waiting = {one.page: whole[one.page] for one in (*chosen, *later)}
+        await self.store(chosen)  # a stop may cancel this, and goes on with all of them
         self._waiting = {one.page: whole[one.page] for one in later}
-        await self.store(chosen)
 
     async def store(self, pages: Sequence[Evicted]) -> None:
         """Read pages that the disk cache admitted, and have it write them, a file at a time.

@@ -189,14 +189,15 @@ class PageIO:
 
     async def close(self, *, saves: bool = False) -> None:
         """Give the files back; with `saves`, pages in memory are written to the disk cache before."""
-        if self._spill is not None:
-            await self._spill.close()
         if self._disk is not None and self._evicted is not None:
             if saves:
                 await self._save_at_last(self._disk, self._evicted, time.monotonic() + STOP_SECONDS)
             await self._disk.close()
+        if self._spill is not None:
+            await self._spill.close()
 
     async def _save_at_last(self, disk: DiskCache, evicted: EvictedPages, until: float) -> None:
+        await self.carry_out()
         await disk.flush()
         while evicted.can_go_on and time.monotonic() < until:
             await evicted.go_on()

@@ -75,7 +75,7 @@ class Lasting(NamedTuple):
 
 
 class Evicted(NamedTuple):
-    """A full page that was reclaimed, and the state of recurrent layers after it, if it was kept."""
+    """A page that was reclaimed or left, and the state of recurrent layers after it, if it was kept."""
 
     page: int
     record: PageRecord
