@@ -325,8 +325,8 @@ class Context:
     @property
     def reuse(self) -> Reuse:
         """How the tokens of its prompts came to have KV: `from_memory`, `from_disk`, `replayed` and `computed` count
-        tokens. `miss` is why the first page that was computed had not been cached; None if all was. Passes of less than
-        a page are not counted."""
+        tokens. `from_disk` also counts what was read when the context came back to the pool. `miss` is why the first
+        page that was computed had not been cached; None if all was. Passes of less than a page are not counted."""
         return self._handle.reuse
 
     def buffer(self) -> list[int]:

@@ -56,9 +56,9 @@ class Slot(msgspec.Struct):
     """The figures of ten seconds, `number` of them after the origin of the clock.
 
     `first` counts waits for a first token, and `between` those for each later token, by bucket. Tokens of prompts came
-    `from_memory` or `from_disk`, were `replayed` by recurrent layers, or `computed`; `misses` counts passes by the kind
-    of reason why pages were not cached. Of `drafted` tokens so many were `accepted`; of the steps that were computed
-    ahead so many were `kept` and `dropped`.
+    `from_memory` or `from_disk`, as did those of contexts that came back, were `replayed` by recurrent layers, or
+    `computed`; `misses` counts passes by the kind of reason why pages were not cached. Of `drafted` tokens so many were
+    `accepted`; of the steps that were computed ahead so many were `kept` and `dropped`.
     """
 
     number: int = 0
@@ -159,7 +159,7 @@ class Figures:
 
     def passed(self, event: PassCompleted, seconds: float) -> Timed | None:
         """Count a pass; the token it drew, if any."""
-        if event.miss or event.attached_tokens or event.guessed_tokens:
+        if event.miss or event.attached_tokens or event.guessed_tokens or event.reread_tokens:
             self._count_prompt(self._slot(seconds), event)
         asked = self._asked.get(event.process)
         if not event.rows_read or not event.completed_seconds or asked == -1.0:
@@ -187,6 +187,7 @@ class Figures:
     def _count_prompt(self, slot: Slot, event: PassCompleted) -> None:
         slot.drafted += event.guessed_tokens
         slot.accepted += event.guessed_right
+        slot.from_disk += event.reread_tokens
         if event.miss or event.attached_tokens:
             replayed = event.replayed_tokens - event.restored_tokens
             slot.from_memory += event.attached_tokens - event.loaded_tokens

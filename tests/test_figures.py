@@ -116,12 +116,13 @@ def test_prompts_count_by_where_their_tokens_came_from():
         replayed_tokens=12,
         restored_tokens=4,
         loaded_tokens=16,
+        reread_tokens=32,
         following=2,
         miss="m",
         miss_reason="new",
     )
     window = folded(event, passed(1.0)).window(NOW, 1)
-    assert (window.from_memory, window.from_disk, window.replayed, window.computed) == (48, 16, 8, 30)
+    assert (window.from_memory, window.from_disk, window.replayed, window.computed) == (48, 48, 8, 30)
     assert window.misses == {"new": 1}
 
 

@@ -48,7 +48,8 @@ class Miss(Record, frozen=True):
 
 class Reuse(Record, frozen=True):
     """The tokens of prompts by how they came to have KV: attached `from_memory` or `from_disk`, `replayed` by recurrent
-    layers over attached pages, or `computed`. `miss` is about the first page that was not attached, None if all were.
+    layers over attached pages, or `computed`. `from_disk` also counts what was read to bring a context back that had
+    left the pool, or was opened. `miss` is about the first page that was not attached, None if all were.
     """
 
     from_memory: int = 0

@@ -1,7 +1,9 @@
 """`pie cache`"""
 
 import json
+import math
 import os
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,23 +18,24 @@ from pie_mlx.cli.terminal.vocabulary import iso_time
 if TYPE_CHECKING:
     from pie_mlx.engine.paging.disk.directory import CacheDirectory
 
-_HEADINGS = ("MODEL", "USER", "PAGES", "SIZE", "USED")
+_HEADINGS = ("MODEL", "USER", "PAGES", "SIZE", "OLDEST", "USED")
 
 
 @dataclass(slots=True)
 class _Kept:
-    """What is kept of a user and a model, in one of its versions."""
+    """What is kept of a user and a model, in one of its versions: what was not used for longest goes first."""
 
     pages: int = 0
     size_bytes: int = 0
     used_seconds: float = 0.0
+    oldest_seconds: float = math.inf
 
 
 @click.group(invoke_without_command=True)
 @common_options
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """Show or clear the KV that is kept on disk, by model and user.
+    """Show or clear the KV that is kept on disk, by model and user, and how long ago it was used.
 
     With [model.engine] kv_disk = "on", prompts that were computed once are read from there after a restart.
     """
@@ -54,6 +57,8 @@ def clear(common: Common, model: str | None, yes: bool) -> None:
 
 
 def _show(common: Common) -> None:
+    from pie_mlx.tui.model.text import age
+
     directory = _directory()
     kept: dict[tuple[str, str, str], _Kept] = {}
     for file, header in directory.described():
@@ -62,6 +67,8 @@ def _show(common: Common) -> None:
         one.pages += 0 if header is None else header.pages
         one.size_bytes += file.size_bytes
         one.used_seconds = max(one.used_seconds, file.used_seconds)
+        one.oldest_seconds = min(one.oldest_seconds, file.used_seconds)
+    listed = sorted(kept.items(), key=lambda item: -item[1].used_seconds)
     writes = directory.writes()
     rows: list[dict[str, Any]] = [
         {
@@ -70,22 +77,25 @@ def _show(common: Common) -> None:
             "identity": identity,
             "pages": one.pages,
             "size_bytes": one.size_bytes,
+            "oldest_at": iso_time(one.oldest_seconds),
             "used_at": iso_time(one.used_seconds),
         }
-        for (model, user, identity), one in sorted(kept.items(), key=lambda item: -item[1].used_seconds)
+        for (model, user, identity), one in listed
     ]
     if common.json:
         print(json.dumps({"kept": rows, "written_bytes": writes.written_bytes, "path": os.fspath(directory.root)}))
         return
+    now = time.time()
     cells = [
         [
             row["model"] or "(of another version)",
             row["user"],
             f"{row['pages']:,}",
             size(row["size_bytes"]),
-            row["used_at"][:16].replace("T", " "),
+            age(max(0.0, now - one.oldest_seconds)),
+            age(max(0.0, now - one.used_seconds)),
         ]
-        for row in rows
+        for row, (_, one) in zip(rows, listed, strict=True)
     ]
     print(table(_HEADINGS, cells))
     if not common.quiet:

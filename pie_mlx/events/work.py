@@ -23,9 +23,10 @@ class PassCompleted(Event, frozen=True):
     of a token each came right after it, or were drawn ahead of it, and are counted with it. Its first tokens were in a
     batch at `started_seconds`. `replayed_tokens` were known and computed again: lost ones before it, and of the
     computed ones those whose pages were cached; `restored_tokens` of them were lost. `loaded_tokens` of the attached
-    ones came from disk. `miss` is why the first page of a prompt that was not cached was not, `miss_reason` its kind.
-    `batch_contexts` were in the first batch of it. `finish` is why the text ended with it: `stop` after a token that
-    ends it, `length` after as many as were asked for, "" if it goes on or its call does not say.
+    ones came from disk, and `reread_tokens` of the held ones since the pass before. `miss` is why the first page of a
+    prompt that was not cached was not, `miss_reason` its kind. `batch_contexts` were in the first batch of it. `finish`
+    is why the text ended with it: `stop` after a token that ends it, `length` after as many as were asked for, "" if it
+    goes on or its call does not say.
     """
 
     process: str
@@ -50,6 +51,7 @@ class PassCompleted(Event, frozen=True):
     restored_tokens: int = 0
     batch_contexts: int = 0
     finish: str = ""
+    reread_tokens: int = 0
 
 
 class PromptProgressed(Event, frozen=True):
@@ -102,7 +104,7 @@ class PagesStored(Event, frozen=True):
 
 
 class PagesDropped(Event, frozen=True):
-    """Pages were not written to the disk cache: they came faster than the disk takes them, or it refused them."""
+    """Pages were not written to the disk cache: others took their place too soon, or the disk refused them."""
 
     pages: int
 

@@ -1,4 +1,6 @@
 import json
+import os
+import time
 
 import pytest
 
@@ -32,12 +34,23 @@ def test_it_lists_pages_by_model_and_user(directory, capsys):
     assert "written so far" in lines[4]
 
 
+def test_it_tells_how_long_ago_the_oldest_and_the_latest_were_used(directory, capsys):
+    directory.write(Owner("small", "0" * 32, "ann"), [Record(bytes([9] * 16), b"tokens", bytes(10))])
+    now = time.time()
+    for file, header in directory.described():
+        seconds = 3 * 86400 + 7200 if header.records.keys() == {bytes([9] * 16)} else 1000
+        os.utime(file.path, (now - seconds, now - seconds))
+    assert execute(["cache"]) == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.split()[:2] == ["small", "ann"]]
+    assert line.split()[-2:] == ["3d02", "16:40"]
+
+
 def test_as_json_it_gives_bytes_and_times(directory, capsys):
     assert execute(["cache", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     sizes = sum(file.size_bytes for file in directory.files())
     assert sum(row["size_bytes"] for row in found["kept"]) == sizes == found["written_bytes"]
-    assert {row["used_at"][-1] for row in found["kept"]} == {"Z"}
+    assert {at[-1] for row in found["kept"] for at in (row["oldest_at"], row["used_at"])} == {"Z"}
 
 
 def test_files_of_another_version_are_listed_too(directory, capsys):

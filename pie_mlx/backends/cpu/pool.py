@@ -56,6 +56,7 @@ class CpuPool(KvPool):
         """Returns the memory of pages, whose content is lost, to the system. Returns the bytes freed."""
         if not pages or not self.returns_memory:
             return 0
+        self._changed(pages)
         size, order = self.page_size, sorted(pages)
         cuts = [place for place, page in enumerate(order) if not place or page != order[place - 1] + 1]
         runs = [

@@ -343,7 +343,7 @@ class Costs:
         """What of the prompt was found again, and why the first page that was not had to be computed."""
         reuse = reduce(add, [*self.shared, *(choice.context.reuse for choice in self.choices)])
         found = {"from_memory": reuse.from_memory, "from_disk": reuse.from_disk, "replayed": reuse.replayed}
-        computed = max(0, self._prompt_tokens - sum(found.values()))
+        computed = max(0, self._prompt_tokens - self._cached_tokens() - reuse.replayed)
         miss = reuse.miss and {**msgspec.to_builtins(reuse.miss), "message": str(reuse.miss)}
         kept_seconds = round(max(choice.counts.kept_seconds for choice in self.choices), 1)
         return {**found, "computed": computed, "miss": miss, "kept_seconds": kept_seconds}

@@ -2,7 +2,6 @@
 
 from pie_mlx.engine.hosting.process import HostedProcess
 from pie_mlx.engine.kv import Evicted, Lasting
-from pie_mlx.engine.paging.page_io import BATCH_PAGES
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
 from pie_mlx.events import SnapshotStored
@@ -14,14 +13,14 @@ async def store_pages(services: Services, process: HostedProcess, context: LiveC
     disk, store = services.disk, services.store
     if disk is None:
         return
-    length = len(store.lasting_pages_of(context.id))
-    for start in range(0, length, BATCH_PAGES):
-        # Pages may have left the pool since the batch before.
-        batch = store.lasting_pages_of(context.id)[start : start + BATCH_PAGES]
-        chosen = disk.admitted(filter(None, map(_in_pool, batch)), asked=True)
+    start, size = 0, disk.batch_pages
+    while batch := store.lasting_pages_of(context.id)[start : start + size]:  # pages may have left the pool meanwhile
+        chosen, later = disk.admitted(filter(None, map(_in_pool, batch)), asked=True)
         if chosen:
             await services.queue.store(chosen)
+        if chosen or later:
             await disk.flush()
+        start += 0 if later else size
     held = store.lasting_pages_of(context.id)
     stored = sum(disk.holds(process.username, page.record.key) for page in held)
     counters = store.contexts[context.id].counters()

@@ -102,6 +102,8 @@ class PageStore:
         released = self.contexts.remove(context)
         if released is not None:
             leaf = released.leaf
+            if self.pool.notes_evicted and released.usable and not self.states.pages_each:
+                self.pool.note_evicted(self.working.left(released))
             self.suspender.release(released)
             if released.demoted:
                 self._trie.demote(leaf)

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 from pie_mlx.engine.kv import Evicted, KeptState, PageContent, PageCopy, PageRead, PageRecord, PageStore
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.paging.disk.disk_cache import DiskCache
+from pie_mlx.engine.paging.evicted_pages import EvictedPages
 from pie_mlx.engine.paging.prefill_rate import PrefillRate
 from pie_mlx.engine.paging.spill import Spill
 from pie_mlx.engine.paging.state_io import StateIO
 from pie_mlx.events import Event, PagesSpilled
 from pie_mlx.metal.page_pool.pool import HostContent
 
-BATCH_PAGES = 64
 STOP_SECONDS = 3.0
 """How long a stop may write pages to the disk cache."""
 
@@ -36,7 +36,11 @@ class _Lost(NamedTuple):
 
 class _Evicted(NamedTuple):
     pages: tuple[Evicted, ...]
-    done: "asyncio.Future[None] | None" = None
+
+
+class _Stored(NamedTuple):
+    pages: tuple[Evicted, ...]
+    done: "asyncio.Future[None]"
 
 
 class _Filling(NamedTuple):
@@ -70,12 +74,16 @@ class PageIO:
         spill: Spill | None,
         emit: Callable[[Event], None],
         disk: DiskCache | None = None,
+        wake: Callable[[], None] = lambda: None,
     ) -> None:
         self._store, self._runner, self._spill, self._emit, self._disk = store, runner, spill, emit, disk
+        self._evicted = None if disk is None else EvictedPages(disk, runner)
         store.pool.notes_evicted = disk is not None
-        self._pool_kind = None if disk is None else type(runner.model.pool)
+        self._wake = wake
+        if disk is not None:
+            disk.on_written = self._go_on
         self._states = StateIO(store.pool.kept_states, runner, spill)
-        self._moves: list[PageCopy | _Lost | _Evicted | _Discarded | _Filling | PageLoad] = []
+        self._moves: list[PageCopy | _Lost | _Evicted | _Stored | _Discarded | _Filling | PageLoad] = []
         self.is_awaited = False
         rates = [spill.costs.prefill] if spill is not None else [] if disk is None else [disk.prefill]
         self.prefill = rates[0] if rates else PrefillRate()
@@ -110,7 +118,7 @@ class PageIO:
         """Queue pages that the disk cache admitted; done once it has their content."""
         self._note_lost()
         done = asyncio.get_running_loop().create_future()
-        self._moves.append(_Evicted(tuple(pages), done))
+        self._moves.append(_Stored(tuple(pages), done))
         self.is_awaited = True
         return done
 
@@ -139,19 +147,25 @@ class PageIO:
                 continue
             await self._copy_now(copies)
             await self._carry_out(move)
+        if self._evicted is not None:
+            await self._evicted.go_on()
         if self._spill is not None:
             self._spill.release(self._store.images.pop_released())
             if self._store.states.pages_each:
                 self._spill.release(self._states.pop_released())
         return tuple(copies)
 
-    async def _carry_out(self, move: _Lost | _Evicted | _Discarded | _Filling | PageLoad) -> None:
+    async def _carry_out(self, move: _Lost | _Evicted | _Stored | _Discarded | _Filling | PageLoad) -> None:
         match move:
             case _Lost():
                 await self._save(move)
-            case _Evicted(pages=evicted, done=done):
-                await self._store_pages(evicted)
-                if done is not None and not done.done():
+            case _Evicted(pages=evicted):
+                if self._evicted is not None:
+                    await self._evicted.add(evicted)
+            case _Stored(pages=pages, done=done):
+                if self._evicted is not None:
+                    await self._evicted.store(pages)
+                if not done.done():
                     done.set_result(None)
             case _Filling():
                 await self._fill(move)
@@ -160,31 +174,46 @@ class PageIO:
             case PageLoad():
                 await self._load(move)
 
-    async def save(self, seconds: float = math.inf) -> None:
-        """Write the pages in memory to the disk cache, as far as they are worth it, for so long."""
-        disk, until = self._disk, time.monotonic() + seconds
-        records = [] if disk is None else list(self._store.lasting_pages())
-        for start in range(0, len(records), BATCH_PAGES):
-            if disk is None or time.monotonic() >= until:
-                return
-            batch = [_as_evicted(record) for record in records[start : start + BATCH_PAGES]]
-            if chosen := disk.admitted(one for one in batch if one is not None):
-                await self._store_pages(chosen)
-                await disk.flush()
+    async def save(self, until: float = math.inf) -> None:
+        """Write the pages in memory to the disk cache, as far as they are worth it, until a monotonic time."""
+        if self._disk is None or self._evicted is None:
+            return
+        records, start = list(self._store.lasting_pages()), 0
+        while start < len(records) and time.monotonic() < until:
+            batch = map(_as_evicted, records[start : start + self._disk.batch_pages])
+            chosen, later = self._disk.admitted(one for one in batch if one is not None)
+            await self._evicted.store(chosen)
+            if chosen or later:
+                await self._disk.flush()
+            start += 0 if later else self._disk.batch_pages
 
     async def close(self, *, saves: bool = False) -> None:
         """Give the files back; with `saves`, pages in memory are written to the disk cache before."""
+        if self._disk is not None and self._evicted is not None:
+            if saves:
+                await self._save_at_last(self._disk, self._evicted, time.monotonic() + STOP_SECONDS)
+            await self._disk.close()
         if self._spill is not None:
             await self._spill.close()
-        if self._disk is not None:
-            if saves:
-                await self.save(STOP_SECONDS)
-            await self._disk.close()
+
+    async def _save_at_last(self, disk: DiskCache, evicted: EvictedPages, until: float) -> None:
+        await self.carry_out()
+        await disk.flush()
+        while evicted.can_go_on and time.monotonic() < until:
+            await evicted.go_on()
+            await disk.flush()
+        await self.save(until)
+
+    def _go_on(self) -> None:
+        """The disk cache has written something."""
+        if self._evicted is not None and self._evicted.can_go_on:
+            self.is_awaited = True
+            self._wake()
 
     def _note_lost(self) -> None:
         if self._spill is not None and (lost := self._store.pool.pop_lost()):
             self._moves.append(_Lost(lost))
-        if self._disk is not None and (evicted := self._disk.admitted(self._store.pool.pop_evicted())):
+        if self._disk is not None and (evicted := self._store.pool.pop_evicted()):
             self._moves.append(_Evicted(tuple(evicted)))
 
     async def _copy_now(self, copies: list[PageCopy]) -> None:
@@ -208,18 +237,6 @@ class PageIO:
         for item, slot in zip(kept, slots, strict=True):
             self._store.images.mark_spilled(item, slot)
         self._emit(PagesSpilled(len(kept), spill.stored_pages))
-
-    async def _store_pages(self, pages: Sequence[Evicted]) -> None:
-        """Read pages whose content is still there, and have the disk cache write them.
-
-        None once another kind of pool has replaced the first: that computes a little differently.
-        """
-        if self._disk is not None and type(self._runner.model.pool) is self._pool_kind:
-            rows = self._disk.layout.rows(len(pages))
-            content = self._disk.layout.content(rows)
-            await self._runner.move_pages(lambda pool: pool.read_pages([one.page for one in pages], content))
-            states = [None if one.state is None else await self._runner.call(one.state.to_host) for one in pages]
-            self._disk.put(pages, rows, states)
 
     async def _fill(self, filling: _Filling) -> None:
         if wanted := not filling.done.done() and filling.is_wanted():

@@ -82,7 +82,8 @@ class LiveContext:
     truncates: bool = False
     """Its program has truncated it."""
     replayed: int = 0
-    """Its tokens that were computed again since its last pass."""
+    reread: int = 0
+    """Its tokens that were computed again, and read from disk, to bring it back since its last pass."""
     read_tokens: int = 0
     prompt_tokens: int = 0
     """Of its last pass: tokens with KV so far, cached ones among them, and how many they will be."""

@@ -74,7 +74,7 @@ class SchedulerQueue:
         self._accounting = accounting
         self._runs_ahead, self._patience_seconds = runs_ahead, patience_seconds
         self._recurrent = runner.model.recurrent
-        self._page_io = page_io = PageIO(store, runner, spill, emit, disk)
+        self._page_io = page_io = PageIO(store, runner, spill, emit, disk, state.changed.set)
         self._reports = reports = TickReports(emit)
         self._restorer = restorer = Restorer(
             state, page_io, reports, runner.model.network, None if disk is None else StoredKv(disk, page_io, runner)

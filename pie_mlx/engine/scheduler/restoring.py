@@ -183,6 +183,7 @@ class Restorer:
         context = restoration.context
         del self._state.restorations[context.id]
         context.replayed += restoration.work.replayed_tokens
+        context.reread += restoration.work.read_tokens
         self._state.store.suspender.finish_restore(context.id)
         if restoration.moved:
             self._reports.restored(context.id, restoration.work)

@@ -184,6 +184,10 @@ class KvPool:
         latest = self._changed_at[pages]
         return np.where(latest == self.clock, self._changed_before[pages], latest)
 
+    def changed_at(self, pages: Sequence[int]) -> list[int]:
+        """The clock at the last change of each page: as long as it is the same, so is the content."""
+        return self._changed_at[list(pages)].tolist()
+
     def write(self, layer: int, keys: mx.array, values: mx.array, write: SlotWrite) -> None:
         """Store `keys` [rows, kv_heads, key_dim] and `values` [rows, kv_heads, value_dim]; K is already rotated."""
         self.storage.put(self._keys[layer], keys.astype(self.dtype), write.index)

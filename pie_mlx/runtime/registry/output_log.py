@@ -84,14 +84,18 @@ class OutputLog:
             os.close(self._descriptor)
             self._descriptor = -1
 
+    def remove(self) -> None:
+        """Close it, and forget what was written."""
+        self.close()
+        self._path.unlink(missing_ok=True)
+
     def _begin(self) -> int:
         self._descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
         self._size_bytes = 0
         try:
             self._append(self._head)
         except OSError:
-            self.close()
-            self._path.unlink()
+            self.remove()
             raise
         return self._descriptor
 

@@ -262,7 +262,9 @@ class Registry:
         self._admissions.register(record)
 
     def _withdraw(self, record: ProcessRecord) -> None:
-        """Remove a process whose launch failed."""
+        """Remove a process whose launch failed, and its log: it never ran."""
+        if record.log is not None:
+            record.log.remove()
         self._forget(record)
         self._release_place(record, was_running=_counts(record))
 

@@ -42,11 +42,15 @@ with running(disk_cache=DiskCacheSettings(sys.argv[1]), total_pages=64) as engin
 """
 
 
-async def continued(engine: Running, tokens: int = 200, seed: int = 1) -> list[int]:
+PAGES = 13
+"""Those of a prompt of 200 tokens and 8 more: twelve full ones, and the one that was left at the end."""
+
+
+async def continued(engine: Running, tokens: int = 200, seed: int = 1, count: int = 8) -> list[int]:
     """The greedy continuation of a prompt in a context of its own."""
     with Context(engine.model) as context:
         context.append(engine.prompt(tokens, seed))
-        return await engine.greedy(context, 8)
+        return await engine.greedy(context, count)
 
 
 async def saved(engine: Running) -> None:
@@ -121,11 +125,39 @@ def stored(engine: Running) -> int:
     return sum(event.pages for event in engine.events if isinstance(event, PagesStored))
 
 
+def dropped(engine: Running) -> int:
+    return sum(event.pages for event in engine.events if isinstance(event, PagesDropped))
+
+
 async def test_a_prompt_is_read_from_disk_after_a_restart(start: Start, expected: list[int]) -> None:
     with start() as engine:
         assert await asyncio.gather(*[continued(engine) for _ in range(3)]) == [expected] * 3
         assert (attached(engine), loaded(engine)) == (192, 12)
     assert stored(engine) == 0
+
+
+@pytest.mark.parametrize("tokens", [192, 200])
+async def test_of_a_prompt_that_was_computed_before_only_the_last_token_is_computed(start: Start, tokens: int) -> None:
+    with start(disk_cache=None) as engine:
+        expected = await continued(engine, tokens, seed=3)
+    with start() as engine:
+        await continued(engine, tokens, seed=3, count=1)
+    with start() as engine:
+        assert await continued(engine, tokens, seed=3) == expected
+        assert attached(engine) == tokens - 1
+
+
+async def test_a_talk_goes_on_from_the_page_on_which_it_ended(start: Start, expected: list[int]) -> None:
+    async def next_turn(engine: Running) -> list[int]:
+        with Context(engine.model) as context:
+            context.append([*engine.prompt(200, 1), *expected, 5, 6, 7])
+            return await engine.greedy(context, 8)
+
+    with start(disk_cache=None) as engine:
+        drawn = await next_turn(engine)
+    with start() as engine:
+        assert await next_turn(engine) == drawn
+        assert (attached(engine), loaded(engine)) == (207, PAGES)
 
 
 async def test_without_a_disk_cache_nothing_is_written(tmp_path: Path) -> None:
@@ -293,16 +325,59 @@ async def test_pages_that_wait_to_be_written_are_found(
         assert (loaded(engine) > 0, stored(engine)) == (True, 0)
 
 
-async def test_pages_that_come_faster_than_the_disk_takes_them_are_dropped_and_counted(
-    start: Start, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def slow_disk(root: Path, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Writes to an empty store wait until it is set."""
     shutil.rmtree(root)
-    monkeypatch.setattr(disk_cache, "QUEUE_BYTES", 0)
+    may_write, write = threading.Event(), page_files.PageFiles.write
+
+    def slow(self: page_files.PageFiles, *arguments: Any) -> int:
+        may_write.wait()
+        return write(self, *arguments)
+
+    monkeypatch.setattr(page_files.PageFiles, "write", slow)
+    monkeypatch.setattr(batch_writer, "RECORDS", 1)
+    return may_write
+
+
+@pytest.fixture
+def small_queue(before: tuple[Path, list[int]], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two pages may wait in memory to be written."""
+    size = sum(file.stat().st_size for file in files(before[0]))
+    monkeypatch.setattr(disk_cache, "QUEUE_BYTES", 2 * size // PAGES)
+
+
+@pytest.mark.usefixtures("small_queue")
+async def test_pages_wait_in_the_pool_for_a_slow_disk(
+    start: Start, expected: list[int], slow_disk: threading.Event
+) -> None:
     with start(total_pages=20) as engine:
-        for seed in (1, 2):
-            await continued(engine, seed=seed)
-    assert stored(engine) == 0
-    assert sum(event.pages for event in engine.events if isinstance(event, PagesDropped)) >= 12
+        assert await continued(engine) == expected
+        with Context(engine.model) as other:
+            await other.append([5]).flush()
+            other.inner().reserve_working_pages(19)
+            await other.append([5]).flush()
+        assert stored(engine) == 0
+        slow_disk.set()
+    assert (stored(engine), dropped(engine)) == (PAGES, 0)
+    with start() as engine:
+        assert await continued(engine) == expected
+        assert loaded(engine) == 12
+
+
+@pytest.mark.usefixtures("small_queue")
+async def test_pages_that_are_written_over_before_a_slow_disk_took_them_are_dropped_and_counted(
+    start: Start, expected: list[int], slow_disk: threading.Event
+) -> None:
+    with start(total_pages=20) as engine:
+        assert await continued(engine) == expected
+        other = await continued(engine, seed=2)
+        slow_disk.set()
+    assert dropped(engine) > 0
+    assert stored(engine) + dropped(engine) == 2 * PAGES
+    with start() as engine:
+        assert await continued(engine) == expected
+        assert await continued(engine, seed=2) == other
 
 
 async def test_without_shared_memory_pages_are_stored_and_read_through_the_device(
@@ -313,7 +388,7 @@ async def test_without_shared_memory_pages_are_stored_and_read_through_the_devic
         assert await continued(engine) == expected
         assert loaded(engine) == 12
         await continued(engine, seed=2)
-    assert stored(engine) == 12
+    assert stored(engine) == PAGES
     monkeypatch.undo()
     with start() as engine:
         second = await continued(engine, seed=2)
@@ -346,23 +421,12 @@ async def test_nothing_is_found_or_stored_before_all_of_large_weights_is_read(
         assert loaded(engine) == 12
 
 
-async def test_a_write_that_hangs_holds_up_no_step(
-    start: Start, root: Path, expected: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shutil.rmtree(root)
-    may_write, write = threading.Event(), page_files.PageFiles.write
-
-    def slow(self: page_files.PageFiles, *arguments: Any) -> int:
-        may_write.wait()
-        return write(self, *arguments)
-
-    monkeypatch.setattr(page_files.PageFiles, "write", slow)
-    monkeypatch.setattr(batch_writer, "RECORDS", 1)
+async def test_a_write_that_hangs_holds_up_no_step(start: Start, slow_disk: threading.Event) -> None:
     with start(total_pages=20) as engine:
         for seed in (1, 2, 3):
             drawn = await continued(engine, seed=seed)
         assert (len(drawn), stored(engine)) == (8, 0)
-        may_write.set()
+        slow_disk.set()
     assert stored(engine) > 0
 
 
@@ -378,4 +442,4 @@ async def test_a_directory_that_has_become_read_only_is_still_read(
         assert loaded(engine) == 12
         await continued(engine, seed=2)
     assert [event.state for event in engine.events if isinstance(event, DiskCacheChanged)] == ["ready", "failed"]
-    assert sum(event.pages for event in engine.events if isinstance(event, PagesDropped)) == 12
+    assert dropped(engine) == PAGES

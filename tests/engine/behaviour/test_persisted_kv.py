@@ -192,7 +192,8 @@ async def test_a_suspended_context_finds_its_pages_on_disk(start: Start) -> None
         finished(flushed(engine))
         await go_on(engine, context)
         read, replayed = restored(engine)
-        assert read > 0
+        reread = [event.reread_tokens for event in engine.events if isinstance(event, PassCompleted)]
+        assert context.reuse.from_disk == sum(reread) == read * engine.store.page_size > 0
         assert replayed == 2 * TURN_TOKENS % engine.store.page_size
 
 

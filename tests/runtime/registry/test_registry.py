@@ -1,5 +1,7 @@
 import asyncio
+import errno
 import json
+import os
 import uuid
 
 import pytest
@@ -90,6 +92,18 @@ async def test_output_is_not_kept_when_it_is_not_captured(player):
     replay = [event for event, _ in player.registry.attach(record, Listener())]
     assert texts(replay) == ["line 0"]  # 1.6
     assert [line.event for line in player.registry.logs.read(record.id)] == ["message", "stdout", "return"]
+
+
+async def test_a_launch_that_failed_leaves_no_log_and_no_descriptor(player, monkeypatch):
+    async def refuse(*arguments, **options):
+        raise OSError(errno.ENOSPC, "no space left on device")
+
+    monkeypatch.setattr(player.engine, "launch", refuse)
+    before = os.listdir("/dev/fd")
+    with pytest.raises(OSError, match="no space"):
+        await player.registry.launch_at_once(ADA, Launch(player.program, do("print")))
+    assert os.listdir("/dev/fd") == before
+    assert player.registry.logs.newest("", None, 9) == []
 
 
 async def test_one_client_is_attached_at_a_time(player):

@@ -44,7 +44,7 @@ async def run_passes(run: RunPass, context: LiveContext, call: Forward, plan: Co
     stops, wanted = frozenset(plan.stop_tokens), plan.tokens + 1
     reply = await run(call, PassContinuation.of(context, plan.tokens, stops))
     first, drawn, in_kv, drafted = reply, _drawn(reply), reply.kept, reply.drafted
-    replayed = reply.replayed
+    replayed, reuse = reply.replayed, reply.reuse
     while not (ended := _ends(reply, stops) or len(drawn.tokens) >= wanted):
         if context.named != named or _is_cancelled():
             break
@@ -60,6 +60,8 @@ async def run_passes(run: RunPass, context: LiveContext, call: Forward, plan: Co
         in_kv = len(drawn.tokens) + reply.kept
         drawn, drafted = joined([drawn, _drawn(reply)]), drafted + reply.drafted
         replayed += reply.replayed
+        if reply.reuse is not None:
+            reuse = reply.reuse if reuse is None else reuse + reply.reuse
     context.rests = ended
     return replace(
         reply,
@@ -68,7 +70,7 @@ async def run_passes(run: RunPass, context: LiveContext, call: Forward, plan: Co
         replayed=replayed,
         drafted=drafted,
         kept=in_kv,
-        reuse=first.reuse,
+        reuse=reuse,
     )
 
 

@@ -126,9 +126,11 @@ async def _pass(
             results = [mean_of(results)]
         attached, further = match.attached, 0 if continuation is None else continuation.kept
         restored, context.replayed = context.replayed, 0
+        reread, context.reread = context.reread, 0
         replayed = match.replayed + restored
         computed = len(inputs) - attached
-        counts = (length, attached, replayed, restored, computed + further, len(reads) + further + claimed)
+        counts = (length, attached, match.loaded, replayed, restored, reread, computed + further)
+        rows = len(reads) + further + claimed
         reuse = None
         if match.attached or match.miss is not None:
             reuse = told_reuse(services, context, computed, match)
@@ -136,7 +138,9 @@ async def _pass(
         if services.details.tokens:
             report_tokens(services, process, context, length, inputs, results)
         finish = _finish_of(call, results)
-        _tell(services, process, context, counts, drafted, further + claimed, requested_seconds, reuse, finish)
+        _tell(services, process, context, counts, rows, drafted, further + claimed, requested_seconds, reuse, finish)
+        if reread:
+            reuse = (reuse or calls.Reuse()) + calls.Reuse(from_disk=reread)
         prefetched = split_prefetched(context, call, continuation, results, claimed)
         if drafted is not None:
             verified = _verified(services, context, call, matchers, drafted, results, attached)
@@ -348,16 +352,17 @@ def _tell(
     services: Services,
     process: HostedProcess,
     context: LiveContext,
-    counts: tuple[int, int, int, int, int, int],
+    counts: tuple[int, int, int, int, int, int, int],
+    rows: int,
     drafted: DraftedPass | None,
     further: int,
     requested_seconds: float,
     reuse: calls.Reuse | None,
     finish: str,
 ) -> None:
-    """`counts`: tokens held before the pass, attached, replayed by it, of these lost before it, computed, and rows
-    read; `further` passes followed. `finish` is that of the event."""
-    held, attached, replayed, restored, computed, read = counts
+    """`counts`: tokens held before the pass, attached, of these loaded, replayed by it, of these lost before it, read
+    from disk before it, and computed; `further` passes followed. `finish` is that of the event."""
+    held, attached, loaded, replayed, restored, reread, computed = counts
     expected = context.expected or NO_HORIZON
     guessed, right = (0, 0) if drafted is None else drafted.guesses()
     miss = None if reuse is None else reuse.miss
@@ -368,7 +373,7 @@ def _tell(
             attached_tokens=attached,
             replayed_tokens=replayed,
             computed_tokens=computed,
-            rows_read=read,
+            rows_read=rows,
             held_tokens=held,
             requested_seconds=requested_seconds,
             completed_seconds=services.clock(),
@@ -381,10 +386,11 @@ def _tell(
             started_seconds=context.started_seconds,
             miss="" if miss is None else str(miss),
             miss_reason="" if miss is None else miss.reason,
-            loaded_tokens=0 if reuse is None else reuse.from_disk,
+            loaded_tokens=loaded,
             restored_tokens=restored,
             batch_contexts=context.batch_contexts,
             finish=finish,
+            reread_tokens=reread,
         )
     )
 

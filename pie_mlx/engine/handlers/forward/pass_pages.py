@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from pie_mlx import calls
 from pie_mlx.engine.handlers.forward.checkpointing import attach_pages, is_shared_soon
-from pie_mlx.engine.handlers.forward.disk_pages import pages_on_disk, read_pages
-from pie_mlx.engine.kv import PageMiss, PageRecord, PageStore, WorkingToken
+from pie_mlx.engine.handlers.forward.disk_pages import PagesOnDisk, pages_on_disk, read_pages
+from pie_mlx.engine.kv import PageMiss, PageStore, WorkingToken
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
 
@@ -59,7 +59,7 @@ async def match_prefix(
         key = store.working.next_key(context.id, wanted) if is_shared_soon(services, wanted) else None
         if not await services.inflight_prefixes.wait(key, wanted, runs):
             stored = await pages_on_disk(services, context, plain[attached:], limit - attached)
-            from_disk = await _load(services, context, stored, key, wanted) if stored else 0
+            from_disk = await _load(services, context, stored, key) if stored.pages else 0
             attached, loaded = attached + from_disk, loaded + from_disk
             if not from_disk and runs(context.id):
                 miss = store.misses.find(context.id, wanted) if len(wanted) >= store.page_size else None
@@ -85,17 +85,15 @@ def told_reuse(services: Services, context: LiveContext, computed: int, match: P
 async def _load(
     services: Services,
     context: LiveContext,
-    pages: Sequence[PageRecord],
+    stored: PagesOnDisk,
     key: bytes | None,
-    inputs: Sequence[WorkingToken],
 ) -> int:
-    """Load pages that are on disk, the first of them with the `key`; how many of `inputs` they cover. Others that want
-    them wait meanwhile."""
+    """Load pages that are on disk, the first of them with the `key`; how many inputs they cover. Others that want them
+    wait meanwhile."""
     store, before = services.store, services.store.sequence_length(context.id)
-    tokens = store.working.tokens_to_fill(context.id, len(pages))
-    with services.inflight_prefixes.computing(key, context.id, inputs[:tokens]):
-        await reserve_pages(services, context, tokens)
-        await read_pages(services, context, pages)
+    with services.inflight_prefixes.computing(key, context.id, stored.inputs):
+        await reserve_pages(services, context, len(stored.inputs))
+        await read_pages(services, context, stored)
     return store.sequence_length(context.id) - before
 
 

@@ -8,7 +8,7 @@ from pie_mlx.engine.kv.contexts.context import Context, ContextTable
 from pie_mlx.engine.kv.pages.pool import never_fits
 from pie_mlx.engine.kv.pages.record import PageHasher, PageRecord, WorkingToken, are_plain, pack, resident_page
 from pie_mlx.engine.kv.pages.trie import Place, PrefixTrie, last_key, page_at
-from pie_mlx.engine.kv.pages.values import NOTHING_COMMITTED, CommitResult, Rows
+from pie_mlx.engine.kv.pages.values import NOTHING_COMMITTED, CommitResult, Evicted, Rows
 from pie_mlx.errors import InvalidArgumentError, KvCapacityError, PageBoundsError, PageCommitError
 
 _POSITION = itemgetter(1)
@@ -183,6 +183,40 @@ class WorkingPages:
                 return
             key = self._hasher.key(key, page)
             yield PageRecord(key, pack(page), size, None, context.owner.user)
+
+    def opening(
+        self, number: int, tokens: Sequence[WorkingToken], pages: int, after: bytes | None
+    ) -> Iterator[PageRecord]:
+        """Pages, without content, that begin with what comes after the first `pages` of `following`, the last of them
+        with the key `after`; those with more of `tokens` first. A context may have left one that is not full, but half
+        of it."""
+        context, size = self._contexts.usable(number), self._page_size
+        page = page_tokens(context.working, tokens, pages * size, size)
+        if not page or not _outlives(context) or not are_plain(page):
+            return
+        if min(map(_POSITION, page)) <= context.highest_position:
+            return
+        parent, user = last_key(context.leaf) if after is None else after, context.owner.user
+        if len(page) == size:
+            yield PageRecord(self._hasher.key(parent, page), pack(page), size, None, user)
+        for rows in range(min(len(page), size - 1), max(1, size // 2) - 1, -1):
+            packed = pack(page[:rows])
+            yield PageRecord(self._hasher.tail_key(parent, packed), packed, rows, None, user)
+
+    def left(self, context: Context) -> Evicted | None:
+        """The last page of a context that ends, if it may outlive the engine and is at least half full. Full ones are
+        cached."""
+        tokens, leaf, size = context.working, context.leaf, self._page_size
+        if not max(1, size // 2) <= len(tokens) < size or not leaf.pages:
+            return None
+        if not _outlives(context) or not are_plain(tokens):
+            return None
+        packed, page = pack(tokens), context.block_table[context.committed]
+        record = PageRecord(
+            self._hasher.tail_key(last_key(leaf), packed), packed, len(tokens), page, context.owner.user
+        )
+        record.reused = leaf.pages[-1].reused
+        return Evicted(page, record, None)
 
     def attach_read(self, number: int, records: list[PageRecord]) -> None:
         """Commits leading working pages, to which the content of `records` was read. They hold the working tokens."""

@@ -131,9 +131,14 @@ class PagePool:
         self.lost.clear()
         return lost
 
+    def note_evicted(self, left: Evicted | None) -> None:
+        """A page that is about to be freed, with content that may outlive the engine."""
+        if left is not None:
+            self._evicted.append(left)
+
     def pop_evicted(self) -> list[Evicted]:
-        """Full pages reclaimed since the last call, parents before their children. Their content stays as long as that
-        of `pop_lost`."""
+        """Pages reclaimed, or left by contexts, since the last call, parents before their children. Their content stays
+        as long as that of `pop_lost`."""
         evicted = list(self._evicted)
         self._evicted.clear()
         evicted.reverse()

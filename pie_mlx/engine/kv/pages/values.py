@@ -75,7 +75,7 @@ class Lasting(NamedTuple):
 
 
 class Evicted(NamedTuple):
-    """A full page that was reclaimed, and the state of recurrent layers after it, if it was kept."""
+    """A page that was reclaimed or left, and the state of recurrent layers after it, if it was kept."""
 
     page: int
     record: PageRecord
@@ -183,6 +183,11 @@ class Restore:
     def replayed_tokens(self) -> int:
         """Tokens that the fills compute."""
         return sum(len(fill.tokens) for fill in self.fills)
+
+    @property
+    def read_tokens(self) -> int:
+        """Tokens of the pages that are read from a disk."""
+        return sum(read.rows for read in self.reads) + sum(page.record.rows for page in self.stored)
 
 
 @dataclass(frozen=True, slots=True)

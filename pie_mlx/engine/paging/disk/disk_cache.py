@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from pie_mlx.engine.kv.pages.record import PageRecord
 from pie_mlx.engine.kv.pages.values import Evicted
-from pie_mlx.engine.paging.disk.batch_file import state_key
+from pie_mlx.engine.paging.disk.batch_file import BATCH_BYTES, RECORDS, state_key
 from pie_mlx.engine.paging.disk.batch_writer import BatchWriter, Written, state_name
 from pie_mlx.engine.paging.disk.page_files import PageFiles
 from pie_mlx.engine.paging.page_bytes import PageLayout, PageRows
@@ -25,7 +25,7 @@ from pie_mlx.metal.page_pool.pool import HostContent
 T = TypeVar("T")
 
 QUEUE_BYTES = 256 << 20
-"""Most bytes that wait to be written; pages beyond it are dropped."""
+"""Most bytes that wait to be written."""
 BATCH_SECONDS = 2.0
 """How long pages wait for others of their batch."""
 PAUSE_SECONDS = 60.0
@@ -62,6 +62,13 @@ class Loaded(NamedTuple):
     content: HostContent
 
 
+class Admitted(NamedTuple):
+    """Pages to write now, and those for which there is no room yet."""
+
+    chosen: list[Evicted]
+    later: list[Evicted]
+
+
 class _Waiting(NamedTuple):
     """The tokens and the bytes of a page that waits to be written."""
 
@@ -73,7 +80,8 @@ class DiskCache:
     """Pages of a model that outlive the engine, by user and key.
 
     Lives on one event loop; files are read on one thread and written on another. Nothing waits for a write: what does
-    not fit the queue, the day or the disk is dropped, and computed again. Nothing is found or written until it is open.
+    not fit the day or the disk is computed again. Nothing is found or written until it is open. `on_written` is called
+    when there may be room for more.
     """
 
     def __init__(
@@ -85,6 +93,7 @@ class DiskCache:
     ) -> None:
         self.layout, self.prefill, self.loads = layout, prefill, LoadRate()
         self.is_closing = False
+        self.on_written: Callable[[], None] = lambda: None
         self._emit, self._clock = emit, clock
         self._files: PageFiles | None = None
         self._batches: BatchWriter | None = None
@@ -205,13 +214,22 @@ class DiskCache:
 
     # Writing.
 
-    def admitted(self, pages: Iterable[Evicted], *, asked: bool = False) -> list[Evicted]:
-        """The pages that are worth a write: new ones, as far as queue and day have room. Of the others it is noted that
-        they were used. Those that a program `asked` to write count as used twice."""
-        files = self._files
+    @property
+    def batch_pages(self) -> int:
+        """Pages of a file."""
+        return max(1, min(RECORDS, BATCH_BYTES // self.layout.bytes))
+
+    @property
+    def has_room(self) -> bool:
+        """Whether one more page may wait to be written."""
+        return _has_room(self._unpacked_bytes + self._waiting_bytes, self.layout.bytes)
+
+    def admitted(self, pages: Iterable[Evicted], *, asked: bool = False) -> Admitted:
+        """The pages that are worth a write: new ones, as far as the day has room. Of the others it is noted that they
+        were used. Those that a program `asked` to write count as used twice."""
+        files, found = self._files, Admitted([], [])
         if files is None:
-            return []
-        chosen: list[Evicted] = []
+            return found
         dropped = 0
         used: dict[str, list[bytes]] = {}
         size = self._unpacked_bytes + self._waiting_bytes
@@ -221,21 +239,25 @@ class DiskCache:
                 used.setdefault(user, []).append(record.key)
             elif (user, record.key) in self._queued:
                 continue
-            elif size + self.layout.bytes > QUEUE_BYTES or self._clock() < self._paused_until:
+            elif self._clock() < self._paused_until:
                 dropped += 1
             elif files.directory.allows(size + self.layout.bytes, used_twice=asked or record.reused):
-                chosen.append(one)
-                size += self.layout.bytes
-        self._note_dropped(dropped)
+                more = self._size_of(one)
+                (found.chosen if _has_room(size, more) else found.later).append(one)
+                size += more
+        self.note_dropped(dropped)
         for user, keys in used.items():
             self._writer.submit(files.use, user, keys)
-        return chosen
+        return found
+
+    def _size_of(self, one: Evicted) -> int:
+        return self.layout.bytes + (0 if one.state is None else one.state.size_bytes)
 
     def put(self, pages: Sequence[Evicted], rows: PageRows, states: Sequence[HostState | None]) -> None:
         """Have admitted pages written, with states after them. `rows` are the bytes of the pages."""
         if self._batches is None:
             return
-        size = len(pages) * self.layout.bytes
+        size = sum(map(self._size_of, pages))
         for one, row in zip(pages, rows, strict=True):
             self._queued[one.record.stored_for or "", one.record.key] = _Waiting(one.record.packed, row)
         self._unpacked_bytes += size
@@ -270,14 +292,16 @@ class DiskCache:
         if written.pages:
             self._emit(PagesStored(written.pages, written.size_bytes))
             self._tell("ready", f"{written.pages} pages written")
-        self._note_dropped(len(written.names) - written.pages)
+        self.note_dropped(len(written.names) - written.pages)
         if written.error is not None:
             self._paused_until = self._clock() + PAUSE_SECONDS
             self._tell("failed", f"{written.error}; nothing is written for {PAUSE_SECONDS:g} s")
         if written.waiting_bytes and self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(BATCH_SECONDS, self._flush_late)
+        self.on_written()
 
-    def _note_dropped(self, pages: int) -> None:
+    def note_dropped(self, pages: int) -> None:
+        """So many pages are computed again, because the disk did not take them in time."""
         if pages:
             self._emit(PagesDropped(pages))
 
@@ -294,3 +318,8 @@ class DiskCache:
 
     async def _on(self, thread: ThreadPoolExecutor, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(thread, work)
+
+
+def _has_room(waiting_bytes: int, more_bytes: int) -> bool:
+    """A page that is larger than the queue waits alone."""
+    return not waiting_bytes or waiting_bytes + more_bytes <= QUEUE_BYTES
