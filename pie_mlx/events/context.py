@@ -94,6 +94,13 @@ class ContextRestoring(Event, frozen=True):
     read_pages: int = 0
     replayed_tokens: int = 0
 
+    @property
+    def text(self) -> str:
+        """What is done, for people."""
+        read = f"{self.read_pages} pages are read" if self.read_pages else ""
+        again = f"{self.replayed_tokens} tokens are computed again" if self.replayed_tokens else ""
+        return ", ".join(filter(None, (read, again)))
+
 
 class ContextRestored(Event, frozen=True):
     """A context is in the pool again: pages found there, read from the disk, and tokens computed again."""

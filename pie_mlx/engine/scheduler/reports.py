@@ -58,9 +58,9 @@ class TickReports:
         """The program gave the pages back (R2)."""
         self._emit(ContextSuspended(context, context, "requested", "suspended: by its program"))
 
-    def restoring(self, context: int, work: Restore) -> None:
+    def restoring(self, report: ContextRestoring) -> None:
         """A context has its pages; their content is being read or computed again."""
-        self._emit(ContextRestoring(context, len(work.reads) + len(work.stored), work.replayed_tokens))
+        self._emit(report)
 
     def restored(self, context: int, work: Restore) -> None:
         """All content of a context is in the pool again."""
