@@ -222,6 +222,15 @@ async def test_a_letter_jumps_to_a_panel():
         assert app.focused.id == "evictions"
 
 
+async def test_a_panel_that_a_small_terminal_cuts_off_is_read_on_the_whole_screen():
+    async with monitor(size=(80, 24)) as (app, pilot):
+        await press(app, pilot, "0")
+        assert "all others" not in screen_text(app)
+        app.screen.machine.focus()
+        await press(app, pilot, "m")
+        assert "all others" in await settled_text(app, pilot)
+
+
 async def test_the_id_a_cell_or_the_row_is_copied():
     async with monitor() as (app, pilot):
         await press(app, pilot, "2")

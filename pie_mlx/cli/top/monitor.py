@@ -18,7 +18,6 @@ from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.tui.controller import Controller, ReadOnlyController
 from pie_mlx.tui.inbox import Inbox
 from pie_mlx.tui.keymap import Keymap, read_keymap
-from pie_mlx.tui.model import MonitorState
 from pie_mlx.tui.model.alerts import Alert, alert
 from pie_mlx.tui.model.views.summary import summary
 from pie_mlx.tui.preferences import Preferences
@@ -73,9 +72,9 @@ def monitor(request: TopRequest, common: Common) -> int:
         _serve(request, common)
         return 0
     if until:
-        return _wait_until(source, until, as_json=common.json)
+        return _wait_until(source, until, prints_json=common.json)
     if common.json:
-        print(msgspec.json.encode(summary(_state_now(source))).decode())
+        print(as_json(_inbox_now(source)))
         return 0
     if not sys.stdout.isatty() and not os.environ.get("TEXTUAL_DRIVER"):  # `textual serve` draws in a browser
         raise click.UsageError("pie top needs a terminal: use --json for a script")
@@ -132,25 +131,25 @@ def _serve(request: TopRequest, common: Common) -> None:
     serve(request.words(common), request.port)
 
 
-def _wait_until(source: EventSource, conditions: Sequence[Alert], *, as_json: bool) -> int:
+def _wait_until(source: EventSource, conditions: Sequence[Alert], *, prints_json: bool) -> int:
     """Watch until a condition holds, and print it. 1 if a recording ends before. Raises PieError without an engine."""
+    inbox = Inbox()
     if isinstance(source, LiveSource):
-        state, met = asyncio.run(_watched(source, conditions))
+        met = asyncio.run(_watched(source, inbox, conditions))
     else:
-        state = _state_now(source)
-        met = next((each for each in conditions if each.holds(state)), None)
-    if as_json:
-        print(msgspec.json.encode(summary(state)).decode())
+        inbox = _inbox_now(source)
+        met = next((each for each in conditions if each.holds(inbox.state())), None)
+    if prints_json:
+        print(as_json(inbox))
     elif met is not None:
-        print(f"{met}: {met.value(state):g}")
+        print(f"{met}: {met.value(inbox.state()):g}")
     else:
         print(f"not reached at its end: {', '.join(map(str, conditions))}", file=sys.stderr)
     return 0 if met is not None else 1
 
 
-async def _watched(source: LiveSource, conditions: Sequence[Alert]) -> tuple[MonitorState, Alert]:
-    """The state in which a condition first holds, and that condition."""
-    inbox = Inbox()
+async def _watched(source: LiveSource, inbox: Inbox, conditions: Sequence[Alert]) -> Alert:
+    """Feed until a condition holds, and return it."""
     await source.feed_for(inbox, 0.0)  # an engine that is not there is an error; one that leaves later is waited for
     watching = asyncio.create_task(source.run(inbox))
     try:
@@ -158,7 +157,7 @@ async def _watched(source: LiveSource, conditions: Sequence[Alert]) -> tuple[Mon
             state = inbox.state()
             for condition in conditions:
                 if condition.holds(state):
-                    return state, condition
+                    return condition
             await asyncio.sleep(UNTIL_SECONDS)
     finally:
         watching.cancel()
@@ -172,8 +171,13 @@ def _keymap(file: Path | None) -> Keymap:
     return read_keymap(file or own)
 
 
-def _state_now(source: EventSource) -> MonitorState:
-    """The state of an engine now, or at the end of a recording. Raises PieError."""
+def as_json(inbox: Inbox) -> str:
+    """The state for scripts."""
+    return msgspec.json.encode(summary(inbox.state(), inbox.known)).decode()
+
+
+def _inbox_now(source: EventSource) -> Inbox:
+    """What is known of an engine now, or at the end of a recording. Raises PieError."""
     inbox = Inbox()
     if isinstance(source, RecordingSource):
         source.playback.seek_to(1.0)
@@ -182,4 +186,4 @@ def _state_now(source: EventSource) -> MonitorState:
         source.start(inbox)
     elif isinstance(source, LiveSource):
         asyncio.run(source.feed_for(inbox, LOOK_SECONDS))
-    return inbox.state()
+    return inbox

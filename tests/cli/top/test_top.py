@@ -21,12 +21,15 @@ def test_the_state_at_the_end_of_a_recording_is_printed_as_json(capsys):
     code, out, _ = top(capsys, "--replay", str(RECORDING), "--json")
     state = json.loads(out)
     assert (code, state["model"], state["policy"], state["pages"]["total"]) == (0, "pie-tiny", "market", 44)
+    assert state["machine"] is None  # a recording does not tell of it
     assert {"id", "program", "status", "reason", "own", "shared", "balance", "bid"} <= set(state["programs"][0])
 
 
 def test_the_demo_prints_a_state_too(capsys):
     code, out, _ = top(capsys, "--demo", "--json")
-    assert (code, len(json.loads(out)["programs"]) > 10) == (0, True)
+    state = json.loads(out)
+    assert (code, len(state["programs"]) > 10) == (0, True)
+    assert (state["machine"]["pressure"], state["machine"]["gpu"]["watts"]) == ("normal", 21.4)
 
 
 @pytest.mark.parametrize(
