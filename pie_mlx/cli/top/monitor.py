@@ -10,16 +10,17 @@ from pathlib import Path
 import click
 import msgspec
 
-from pie_mlx.cli.engine.connection import engine_address, open_client
 from pie_mlx.cli.options import Common
-from pie_mlx.client import Client
+from pie_mlx.cli.top.engines import live_tabs
 from pie_mlx.config import pie_home
 from pie_mlx.errors import InvalidArgumentError
-from pie_mlx.tui.controller import Controller, ReadOnlyController
+from pie_mlx.tui.controller import ReadOnlyController
+from pie_mlx.tui.engine_tab import EngineTab
 from pie_mlx.tui.inbox import Inbox
 from pie_mlx.tui.keymap import Keymap, read_keymap
 from pie_mlx.tui.model.alerts import Alert, alert
 from pie_mlx.tui.model.views.summary import summary
+from pie_mlx.tui.plugins.plugin import read_plugins
 from pie_mlx.tui.preferences import Preferences
 from pie_mlx.tui.source.base import EventSource
 from pie_mlx.tui.source.demo import DemoSource
@@ -28,6 +29,7 @@ from pie_mlx.tui.source.recording import RecordingSource, open_recording
 
 REPLAY_REFUSAL = "a recording cannot be steered"
 KEYS_FILE = "monitor-keys.toml"
+PLUGINS_FILE = "monitor-plugins.toml"
 STATE_FILE = "monitor-state.json"
 LOOK_SECONDS = 1.0
 """How long --json watches an engine, to measure rates."""
@@ -48,6 +50,7 @@ class TopRequest:
     until: tuple[str, ...] = ()
     web: bool = False
     port: int = 0
+    engines: tuple[str, ...] = ()
 
     def words(self, common: Common) -> list[str]:
         """The command line of the same monitor in a terminal."""
@@ -61,13 +64,14 @@ class TopRequest:
         flags = {"--demo": self.demo, "--read-only": self.read_only}
         options = [word for name, value in named.items() if value is not None for word in (name, str(value))]
         alerts = [word for each in self.alert for word in ("--alert", each)]
-        return ["top", *options, *alerts, *(name for name, given in flags.items() if given)]
+        return ["top", *options, *alerts, *(name for name, given in flags.items() if given), *self.engines]
 
 
 def monitor(request: TopRequest, common: Common) -> int:
     """Show the monitor until the user leaves. Raises PieError, OSError and click.UsageError before it shows."""
     alerts, until = [alert(each) for each in request.alert], [alert(each) for each in request.until]
-    source, controller = opened(request, common)
+    tabs, problems = opened(request, common)
+    source = tabs[0].source
     if request.web:
         _serve(request, common)
         return 0
@@ -78,43 +82,43 @@ def monitor(request: TopRequest, common: Common) -> int:
         return 0
     if not sys.stdout.isatty() and not os.environ.get("TEXTUAL_DRIVER"):  # `textual serve` draws in a browser
         raise click.UsageError("pie top needs a terminal: use --json for a script")
-    return _show(source, controller, request, alerts)
+    return _show(tabs, request, alerts, problems)
 
 
-def opened(request: TopRequest, common: Common) -> tuple[EventSource, Controller]:
-    """The source to watch, and its controller. Raises PieError for a file that is not a recording."""
+def opened(request: TopRequest, common: Common) -> tuple[list[EngineTab], tuple[str, ...]]:
+    """What to watch, and problems of the configuration. Raises PieError for a file that is not a recording."""
     if request.replay is not None:
         try:
-            return open_recording(request.replay), ReadOnlyController(REPLAY_REFUSAL)
+            return [EngineTab(open_recording(request.replay), ReadOnlyController(REPLAY_REFUSAL))], ()
         except OSError as error:
             raise click.UsageError(f"--replay {request.replay}: {error.strerror}") from None
     if request.demo:
         demo = DemoSource()
-        return demo, demo
-
-    async def open_now() -> Client:
-        return await open_client(engine_address(common))
-
-    label = common.url or os.environ.get("PIE_URL") or "this machine"
-    live = LiveSource(label, open_now)
-    return live, live
+        return [EngineTab(demo, demo)], ()
+    return live_tabs(request.engines, common, pie_home(os.environ))
 
 
-def _show(source: EventSource, controller: Controller, request: TopRequest, alerts: Sequence[Alert]) -> int:
+def _show(tabs: Sequence[EngineTab], request: TopRequest, alerts: Sequence[Alert], problems: Sequence[str]) -> int:
     from pie_mlx.tui.app import MonitorApp
     from pie_mlx.tui.widgets.palette import theme_names
 
     theme = request.theme or "pie-dark"
     if theme not in theme_names():
         raise click.UsageError(f"--theme {theme}: there is none; known: {', '.join(theme_names())}")
+    home, keymap = pie_home(os.environ), _keymap(request.keys)
+    plugins = home / PLUGINS_FILE
     app = MonitorApp(
-        source,
-        controller,
+        tabs[0].source,
+        tabs[0].controller,
+        url=tabs[0].url,
+        others=tabs[1:],
         read_only=request.read_only,
-        keymap=_keymap(request.keys),
-        preferences=Preferences(pie_home(os.environ) / STATE_FILE),
+        keymap=keymap,
+        plugins=read_plugins(plugins, keymap) if plugins.exists() else None,
+        preferences=Preferences(home / STATE_FILE),
         theme=theme,
         alerts=alerts,
+        notices=problems,
     )
     app.run()
     return app.return_code or 0
