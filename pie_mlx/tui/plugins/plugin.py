@@ -22,7 +22,7 @@ class Plugin(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     selected row. `shell` is a line for `sh` instead, which finds them as `$ROW_ID` and so on: no text of a row is ever
     read as a command.
 
-    It runs in the foreground, with the terminal, or in the `background`, from which only a failure is told.
+    It runs in the foreground, with the terminal, or in the `background`, which says how it ended.
     """
 
     key: str

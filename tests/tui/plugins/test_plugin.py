@@ -1,6 +1,7 @@
 """The user's file of commands: what is wrong with a table is one line, and the others count."""
 
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -82,5 +83,6 @@ def test_a_file_that_holds_no_tables_is_one_line_too(read, text):
 
 def test_the_commands_of_the_documentation_are_right(read):
     text = (Path(__file__).parents[3] / "docs" / "monitor.md").read_text(encoding="utf-8")
-    found, problems = read(text.partition("```toml\n")[2].partition("```")[0])
+    written = text.partition("a table for each:\n")[2].partition("\nA command is")[0]
+    found, problems = read(dedent(written))
     assert ([plugin.name for plugin in found.all], problems) == (["tail", "archive"], [])
