@@ -15,6 +15,9 @@ from pie_mlx.errors import ContextBusyError, ProcessError
 from pie_mlx.events import BidDeclared, ContextPages, ProcessPages
 from pie_mlx.metal import page_bytes
 
+_NEAREST = ("running", "restoring", "waiting", "suspended")
+"""States of contexts, the nearest to a token first."""
+
 
 class ProcessStatus(msgspec.Struct, frozen=True):
     """A process as the engine sees it. `pages` are in the pool, `own_pages` of them in no other process; `bid` is its
@@ -40,11 +43,13 @@ class MarketStatus(msgspec.Struct, frozen=True):
     contexts_running: int
     contexts_waiting: int
     contexts_suspended: int
+    contexts_restoring: int
 
 
 class ContextStatus(msgspec.Struct, frozen=True):
     """One context. `pages` counts committed and working ones; `resident` says whether they are in the pool. `held` are
-    those in the pool by whether other contexts hold them too.
+    those in the pool by whether other contexts hold them too. `state` is running, waiting, suspended or restoring, and
+    `reason` why.
 
     `parent` is the context it was forked from, 0 if none. `tokens` counts the tokens with KV.
     """
@@ -59,6 +64,7 @@ class ContextStatus(msgspec.Struct, frozen=True):
     parent: int = 0
     tokens: int = 0
     held: ContextPages | None = None
+    state: str = "running"
 
 
 class MemoryUse(msgspec.Struct, frozen=True):
@@ -119,7 +125,8 @@ def market_status(services: Services) -> MarketStatus:
     """The figures of the latest tick."""
     contexts = (context for process in services.processes.values() for context in process.contexts.values())
     counts = Counter(_activity(services, context) for context in contexts)
-    return MarketStatus(services.accounting.price, counts["running"], counts["waiting"], counts["suspended"])
+    each = (counts[state] for state in ("running", "waiting", "suspended", "restoring"))
+    return MarketStatus(services.accounting.price, *each)
 
 
 def page_size(services: Services) -> int:
@@ -179,10 +186,16 @@ def _process(services: Services, process_id: str) -> HostedProcess:
 
 def _status(services: Services, process: HostedProcess, counted: ProcessPages) -> ProcessStatus:
     contexts = list(process.contexts.values())
-    reasons = [text for context in contexts if (text := _reason(services, context))]
+    activities = [_activity(services, context) for context in contexts]
+    state = _state(activities)
+    reasons = [
+        text
+        for context, activity in zip(contexts, activities, strict=True)
+        if activity == state and (text := _reason(services, context))
+    ]
     account = services.accounting.ledger.accounts.get(process.account)
     return ProcessStatus(
-        state=_state([_activity(services, context) for context in contexts]),
+        state=state,
         reason=next(iter(reasons or _waits(process)), ""),
         contexts=len(contexts),
         pages=counted.own + counted.shared,
@@ -216,19 +229,21 @@ def _wait(call: calls.Call[Any]) -> str:
 
 
 def _state(activities: list[str]) -> str:
-    """ "running" while any context runs, and if there are none."""
-    if not activities or "running" in activities:
-        return "running"
-    return "waiting" if "waiting" in activities else "suspended"
+    """That of the context that is nearest to its next token; "running" if there are none."""
+    return next((state for state in _NEAREST if state in activities), _NEAREST[0])
 
 
 def _activity(services: Services, context: LiveContext) -> str:
+    if services.queue.restoring(context.id) is not None:
+        return "restoring"
     if not services.store.contexts[context.id].resident:
         return "suspended"
     return "waiting" if services.queue.reason(context.id) is not None else "running"
 
 
 def _reason(services: Services, context: LiveContext) -> str:
+    if (restoring := services.queue.restoring(context.id)) is not None:
+        return restoring.text
     reason = services.queue.reason(context.id)
     return "" if reason is None else reason.text()
 
@@ -247,4 +262,5 @@ def _context(
         parent=context.parent,
         tokens=services.store.sequence_length(context.id),
         held=held,
+        state=_activity(services, context),
     )

@@ -97,6 +97,13 @@ class ContextRestoring(Event, frozen=True):
     replayed_tokens: int = 0
     at_seconds: float = 0.0
 
+    @property
+    def text(self) -> str:
+        """What is done, for people."""
+        read = f"{self.read_pages} pages are read" if self.read_pages else ""
+        again = f"{self.replayed_tokens} tokens are computed again" if self.replayed_tokens else ""
+        return ", ".join(filter(None, (read, again)))
+
 
 class ContextRestored(Event, frozen=True):
     """A context is in the pool again: pages found there, read from the disk, and tokens computed again."""

@@ -213,6 +213,7 @@ class Server:
             self._http.should_exit = True
             await self._serving
         await self.service.engine.stop()
+        await asyncio.to_thread(self.service.gpu.close)
         for close in self.service.closers:
             await close()
         self._close_sockets()

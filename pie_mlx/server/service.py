@@ -9,6 +9,7 @@ from typing import Any
 from prometheus_client import CollectorRegistry
 
 from pie_mlx.figures import Figures
+from pie_mlx.gpu_meter.meter import GpuMeter
 from pie_mlx.runtime.engine import Engine
 from pie_mlx.runtime.registry import Registry
 from pie_mlx.runtime.store import ProgramStore
@@ -36,6 +37,7 @@ class Service:
     feed: Feed = field(default_factory=Feed)
     totals: EngineTotals = field(default_factory=EngineTotals)
     figures: Figures = field(default_factory=Figures)
+    gpu: GpuMeter = field(default_factory=GpuMeter)
     history: ProcessHistory = field(default_factory=ProcessHistory)
     failures: LoginFailures = field(default_factory=LoginFailures)
     started_at: float = field(default_factory=time.time)

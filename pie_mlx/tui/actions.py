@@ -8,7 +8,7 @@ TABS = ("overview", "inferlets", "sessions", "market", "pages", "mcp", "logs", "
 
 
 class Action(NamedTuple):
-    """`keys` are Textual's names, separated by commas. `where` is `everywhere`, `replay`, or names of screens.
+    """`keys` are Textual's names, separated by commas. `where` is one of `APP_WIDE`, or names of screens.
 
     `label` is its text in the key bar (empty: not shown); `steers` marks an action that changes the engine.
     """
@@ -23,6 +23,10 @@ class Action(NamedTuple):
 
 EVERYWHERE = ("everywhere",)
 REPLAY = ("replay",)
+ENGINES = ("engines",)
+"""Where there are several."""
+APP_WIDE = frozenset({*EVERYWHERE, *REPLAY, *ENGINES})
+"""Places of the whole application, whatever the screen."""
 PROGRAMS = ("overview", "inferlets", "sessions", "market", "pages", "latency", "process")
 TABLES = (*TABS, "process")
 
@@ -65,6 +69,7 @@ ACTIONS = (
     Action("show_logs", "L", PROGRAMS, "", "Logs of the selected program, its own output first"),
     Action("show_pages", "P", PROGRAMS, "", "Pages of the selected program"),
     Action("jump", "j", TABLES, "", "Jump to a panel by its letter"),
+    Action("next_engine", "e", ENGINES, "engine", "The next engine; its tab is dim if it is gone, and ! is an alert"),
     Action("pause", "space", EVERYWHERE, "pause", "Pause or resume the view, or the recording"),
     Action("step_back", "left_square_bracket", REPLAY, "step", "One tick back"),
     Action("step", "right_square_bracket", REPLAY, "", "One tick on"),
@@ -102,8 +107,8 @@ _SYMBOLS = {
 
 
 def bindings(place: str) -> list[BindingType]:
-    """The bindings of a screen, or of `everywhere` (the application itself, including replay keys)."""
-    places = {"everywhere", "replay"} if place == "everywhere" else {place}
+    """The bindings of a screen, or of `everywhere` (the application itself)."""
+    places = APP_WIDE if place == "everywhere" else {place}
     return [
         Binding(action.keys, action.id, action.help, id=action.id, show=False)
         for action in ACTIONS

@@ -15,13 +15,15 @@ from textual.widget import Widget
 
 from pie_mlx.event_log import EventWriter
 from pie_mlx.files import write_file
-from pie_mlx.tui.actions import ACTIONS, BY_ID, TABS, Action, bindings
+from pie_mlx.tui.actions import ACTIONS, APP_WIDE, BY_ID, TABS, Action, bindings, key_name
 from pie_mlx.tui.choosing import Choice, ChooseScreen
 from pie_mlx.tui.controller import Controller, ReadOnlyController
+from pie_mlx.tui.engine_tab import EngineTab
 from pie_mlx.tui.keymap import Keymap
 from pie_mlx.tui.model.alerts import Alert
-from pie_mlx.tui.monitor import Monitor
+from pie_mlx.tui.own_commands import READ_ONLY, OwnCommands
 from pie_mlx.tui.pacing import REFRESH_SECONDS, Pacing
+from pie_mlx.tui.plugins.plugin import Plugins
 from pie_mlx.tui.preferences import Preferences
 from pie_mlx.tui.screens.base import MonitorScreen
 from pie_mlx.tui.screens.engine import EngineScreen
@@ -47,10 +49,8 @@ STYLESHEETS: list[str | PurePath] = [
     _FOLDER / "dialogs.tcss",
 ]
 
-READ_ONLY = "read-only: nothing can be changed from here"
 
-
-class MonitorApp(Monitor):
+class MonitorApp(OwnCommands):
     """`save_directory` receives screenshots and recordings; `theme` names one of our themes or of Textual's."""
 
     # Loaded together: Textual parses all stylesheets again when a screen adds one.
@@ -83,12 +83,20 @@ class MonitorApp(Monitor):
         theme: str = "pie-dark",
         save_directory: Path | None = None,
         alerts: Sequence[Alert] = (),
+        others: Sequence[EngineTab] = (),
+        url: str = "",
+        plugins: Plugins | None = None,
+        notices: Sequence[str] = (),
     ) -> None:
-        steering = ReadOnlyController(READ_ONLY) if read_only else controller
-        super().__init__(source, steering, keymap or Keymap({}), preferences or Preferences())
+        tabs = [EngineTab(source, controller, url), *others]
+        if read_only:
+            tabs = [EngineTab(tab.source, ReadOnlyController(READ_ONLY), tab.url) for tab in tabs]
+        self._plugins = plugins or Plugins()
+        self._read_only = read_only
+        super().__init__(tabs, keymap or Keymap({}), preferences or Preferences(), (*self._plugins.problems, *notices))
         self._first_theme = theme
         self._save_directory = save_directory or Path.cwd()
-        self._alerts = dict.fromkeys(alerts, False)
+        self._alerts = alerts
         self._pacing = Pacing()
         self.palette = Palette(THEMES[0])
 
@@ -102,7 +110,9 @@ class MonitorApp(Monitor):
         if not self.is_headless:
             # `pie serve --monitor` ends the monitor by this signal: exit restores the terminal.
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self.exit)
-        self.run_worker(partial(self.source.run, self.inbox), name="source")
+        self.bind_plugins()
+        for tab in self.engines:
+            self.run_worker(partial(tab.source.run, tab.inbox), name="source")
         self.set_interval(REFRESH_SECONDS, self._refresh_if_due)
 
     # Showing.
@@ -110,26 +120,26 @@ class MonitorApp(Monitor):
     def refresh_now(self) -> None:
         """Show all events so far, unless the view is paused."""
         if not self._paused:
-            self.view = self._current_view()
             self._ring()
+            self.view = self._current_view()
         for screen in self.screen_stack:
             if isinstance(screen, MonitorScreen):
                 screen.show(self.view)
 
     def _refresh_if_due(self) -> None:
         now = time.monotonic(), time.process_time()
-        if self.inbox.changed and not self._paused and self._pacing.is_due(*now):
+        if any(tab.inbox.changed for tab in self.engines) and not self._paused and self._pacing.is_due(*now):
             self._pacing.begin(*now)
             self.refresh_now()
 
     def _ring(self) -> None:
         """Ring and say which alerts begin to hold."""
-        for each, held in self._alerts.items():
-            holds = each.holds(self.view.state)
-            self._alerts[each] = holds
-            if holds and not held:
+        for tab in self.engines:
+            state = tab.inbox.state()
+            for each in tab.ring(self._alerts, state):
                 self.bell()
-                self.say(f"{each}: {each.value(self.view.state):g}")
+                name = f"{tab.source.label}: " if len(self.engines) > 1 else ""
+                self.say(f"{name}{each}: {each.value(state):g}")
 
     def _use_palette(self, palette: Palette) -> None:
         self.palette = palette
@@ -141,6 +151,13 @@ class MonitorApp(Monitor):
         if isinstance(self.screen, ProcessScreen):
             self.screen.dismiss()
         self.switch_mode(tab)
+
+    def show_engine(self, place: int) -> None:
+        if isinstance(self.screen, ProcessScreen):
+            self.screen.dismiss()
+        self._engine = self.engines[place]
+        self.view = self._current_view()
+        self.call_next(self.refresh_now)
 
     def show_program(self, tab: str, process: str) -> None:
         """Switch to another screen and show what it has of a program."""
@@ -194,6 +211,9 @@ class MonitorApp(Monitor):
 
     def _turn(self, by: int) -> None:
         self.show_tab(TABS[(TABS.index(self.current_mode) + by) % len(TABS)])
+
+    def action_next_engine(self) -> None:
+        self.show_engine((self.engines.index(self._engine) + 1) % len(self.engines))
 
     def action_pause(self) -> None:
         playback = self.source.playback
@@ -276,12 +296,20 @@ class MonitorApp(Monitor):
             Choice(f"program {row.id}", f"{row.program} {row.short_id}", f"{row.status}, of {row.username}")
             for row in self.view.programs
         ]
-        self.choose(ChooseScreen("Go to", [*screens, *programs], "screen, or program and id"), self._go_to)
+        engines = [
+            Choice(f"engine {place}", mark.label, "does not answer" if mark.is_gone else mark.link)
+            for place, mark in enumerate(self.view.engines)
+            if len(self.engines) > 1
+        ]
+        choices = [*screens, *engines, *programs]
+        self.choose(ChooseScreen("Go to", choices, "screen, or program and id"), self._go_to)
 
     def _go_to(self, key: str) -> None:
         kind, _, name = key.partition(" ")
         if kind == "screen":
             self.show_tab(name)
+        elif kind == "engine":
+            self.show_engine(int(name))
         else:
             self.show_program("inferlets", name)
             self.open_process(name)
@@ -298,23 +326,33 @@ class MonitorApp(Monitor):
     def _key_groups(self) -> list[tuple[str, list[tuple[str, Action]]]]:
         screen = self.screen
         place = screen.NAME if isinstance(screen, MonitorScreen) else TABS[0]
-        groups = [("this screen", place), ("a recording", "replay"), ("everywhere", "everywhere")]
-        return [
+        own = [(key_name(plugin.key), plugin.action) for plugin in self.offered_plugins(place)]
+        groups = [
+            ("this screen", place),
+            ("a recording", "replay"),
+            ("several engines", "engines"),
+            ("everywhere", "everywhere"),
+        ]
+        found = [
             (title, [(self.key_of(action), action) for action in ACTIONS if where in action.where])
             for title, where in groups
-            if where != "replay" or self.source.playback is not None
+            if where not in APP_WIDE or any(self._is_offered(action) for action in ACTIONS if action.where == (where,))
         ]
+        return [*found[:1], *([("your own", own)] if own else []), *found[1:]]
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """The commands of the palette: what the keys do here."""
         place = screen.NAME if isinstance(screen, MonitorScreen) else ""
         for action in ACTIONS:
-            if self._is_offered(action) and {place, "everywhere", "replay"} & set(action.where):
+            if self._is_offered(action) and {place, *APP_WIDE} & set(action.where):
                 title = action.id.replace("_", " ").capitalize()
                 yield SystemCommand(title, action.help, partial(self._run_named, screen, action.id))
+        if isinstance(screen, MonitorScreen):
+            for plugin in self.offered_plugins(place):
+                yield SystemCommand(plugin.name, plugin.action.help, partial(self.run_plugin, plugin, screen))
 
     def _run_named(self, screen: Screen[Any], name: str) -> None:
-        owner = screen if "everywhere" not in BY_ID[name].where and "replay" not in BY_ID[name].where else self
+        owner = self if APP_WIDE & set(BY_ID[name].where) else screen
         result = getattr(owner, f"action_{name}")()
         if asyncio.iscoroutine(result):
             self.run_worker(result)

@@ -1,40 +1,54 @@
 """The application as screens use it: the view, the keys, notices, dialogs, and the controller."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
 from textual.app import App
 
 from pie_mlx.errors import PieError
-from pie_mlx.tui.actions import ACTIONS, Action, key_name
+from pie_mlx.tui.actions import ACTIONS, APP_WIDE, ENGINES, REPLAY, Action, key_name
 from pie_mlx.tui.choosing import ChooseScreen
 from pie_mlx.tui.controller import Controller
 from pie_mlx.tui.dialogs import ConfirmScreen, PromptScreen
+from pie_mlx.tui.engine_tab import EngineTab
 from pie_mlx.tui.inbox import Inbox
 from pie_mlx.tui.keymap import Keymap
-from pie_mlx.tui.model import MonitorState
-from pie_mlx.tui.model.text import moment, one_line
+from pie_mlx.tui.model.text import one_line
 from pie_mlx.tui.preferences import Order, Preferences
 from pie_mlx.tui.source.base import EventSource
 from pie_mlx.tui.view import View
-
-SILENT_SECONDS = 7.0
-"""A live engine answers every two seconds, or is at work on something that stops it."""
 
 
 class Monitor(App[None]):
     """The base of the application, which screens use. The subclass knows the screens and shows them."""
 
-    def __init__(self, source: EventSource, controller: Controller, keymap: Keymap, preferences: Preferences) -> None:
+    def __init__(
+        self, engines: Sequence[EngineTab], keymap: Keymap, preferences: Preferences, notices: Sequence[str] = ()
+    ) -> None:
+        """The first of the `engines` is shown. `notices` stand on every screen."""
         super().__init__()
-        self.source = source
+        self.engines = engines
         self.preferences = preferences
-        self.controller = controller
-        self.inbox = Inbox()
+        self._engine = engines[0]
         self._keymap_file = keymap
         self._paused = False
-        self._notice = "; ".join(keymap.problems)
+        self._notice = "; ".join((*keymap.problems, *notices))
         self.view = self._current_view()
+
+    @property
+    def source(self) -> EventSource:
+        """Of the engine that is shown."""
+        return self._engine.source
+
+    @property
+    def controller(self) -> Controller:
+        """Of the engine that is shown."""
+        return self._engine.controller
+
+    @property
+    def inbox(self) -> Inbox:
+        """What has come from the engine that is shown."""
+        return self._engine.inbox
 
     def refresh_now(self) -> None:
         """Show everything up to now, unless the view is paused."""
@@ -48,6 +62,10 @@ class Monitor(App[None]):
         """Switch to another screen and show what it has of a program."""
         raise NotImplementedError
 
+    def show_engine(self, place: int) -> None:
+        """Show another engine, on the same screen."""
+        raise NotImplementedError
+
     def open_process(self, process: str) -> None:
         """Show the detail view of a program."""
         raise NotImplementedError
@@ -57,7 +75,7 @@ class Monitor(App[None]):
         return [
             (self.key_of(action), action.label)
             for action in ACTIONS
-            if action.label and self._is_offered(action) and {place, "everywhere", "replay"} & set(action.where)
+            if action.label and self._is_offered(action) and {place, *APP_WIDE} & set(action.where)
         ]
 
     def key_of(self, action: Action) -> str:
@@ -67,7 +85,9 @@ class Monitor(App[None]):
     def _is_offered(self, action: Action) -> bool:
         if action.steers and self.controller.refusal:
             return False
-        return action.where != ("replay",) or self.source.playback is not None
+        if action.where == ENGINES:
+            return len(self.engines) > 1
+        return action.where != REPLAY or self.source.playback is not None
 
     def say(self, text: str) -> None:
         """Show a line that disappears after a while."""
@@ -125,7 +145,7 @@ class Monitor(App[None]):
 
     def _current_view(self) -> View:
         state = self.inbox.state()
-        as_of = self._silent_since(state)
+        as_of = self._engine.silent_since(state)
         notices = [f"as of {as_of}" if as_of else "", self._notice, self.inbox.connection.text]
         if state.unknown:
             notices.append(f"{state.unknown} events of kinds this version does not know")
@@ -141,10 +161,5 @@ class Monitor(App[None]):
             refusal=self.controller.refusal,
             notice=one_line("; ".join(notice for notice in notices if notice)),
             as_of=as_of,
+            engines=tuple(each.mark(each.inbox.state(), is_shown=each is self._engine) for each in self.engines),
         )
-
-    def _silent_since(self, state: MonitorState) -> str:
-        """The time of day at which the engine last answered, if it does not answer; empty otherwise."""
-        link, answered = self.inbox.connection.state, self.inbox.answered_seconds
-        is_silent = link == "reconnecting" or (link == "live" and state.seconds - answered > SILENT_SECONDS)
-        return moment(answered, state.started_seconds) if is_silent and answered else ""

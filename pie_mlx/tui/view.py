@@ -1,8 +1,10 @@
 """The data of one refresh, for the screen on top."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from pie_mlx.tui.engine_tab import EngineMark
 from pie_mlx.tui.model import MonitorState
 from pie_mlx.tui.model.facts import Facts
 from pie_mlx.tui.model.views.program_row import ProgramRow, busiest, program_rows
@@ -26,6 +28,7 @@ class View:
     refusal: str
     notice: str
     as_of: str = ""
+    engines: Sequence[EngineMark] = ()
 
     @cached_property
     def programs(self) -> list[ProgramRow]:

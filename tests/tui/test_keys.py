@@ -13,12 +13,13 @@ from textual.widgets import Input
 from pie_mlx.cli.main import pie
 from pie_mlx.event_log import read_events
 from pie_mlx.tui import commands, screens
-from pie_mlx.tui.actions import ACTIONS, BY_ID, TABS, bindings, keys_table
-from pie_mlx.tui.app import READ_ONLY, MonitorApp
+from pie_mlx.tui.actions import ACTIONS, APP_WIDE, BY_ID, TABS, bindings, keys_table
+from pie_mlx.tui.app import MonitorApp
 from pie_mlx.tui.choosing import ChooseScreen
 from pie_mlx.tui.dialogs import ConfirmScreen, PromptScreen
 from pie_mlx.tui.keymap import Keymap, read_keymap
 from pie_mlx.tui.model.facts import Facts, InstalledProgram
+from pie_mlx.tui.own_commands import READ_ONLY
 from pie_mlx.tui.preferences import Preferences
 from pie_mlx.tui.screens.help import HelpScreen
 from pie_mlx.tui.screens.process import ProcessScreen
@@ -72,7 +73,7 @@ async def test_the_keys_of_every_screen_work_on_each_of_them(tmp_path):
 
 @pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.id)
 def test_every_action_has_a_method_where_it_is_bound(action):
-    anywhere = {"everywhere", "replay"} & set(action.where)
+    anywhere = APP_WIDE & set(action.where)
     owners = [MonitorApp] if anywhere else [screen_of(name) for name in action.where]
     assert all(callable(getattr(owner, f"action_{action.id}", None)) for owner in owners)
 
@@ -220,6 +221,15 @@ async def test_a_letter_jumps_to_a_panel():
         assert " c " in screen_text(app)
         await press(app, pilot, "c")
         assert app.focused.id == "evictions"
+
+
+async def test_a_panel_that_a_small_terminal_cuts_off_is_read_on_the_whole_screen():
+    async with monitor(size=(80, 24)) as (app, pilot):
+        await press(app, pilot, "0")
+        assert "all others" not in screen_text(app)
+        app.screen.machine.focus()
+        await press(app, pilot, "m")
+        assert "all others" in await settled_text(app, pilot)
 
 
 async def test_the_id_a_cell_or_the_row_is_copied():
@@ -601,6 +611,16 @@ def test_a_keymap_tells_what_is_wrong_and_keeps_the_rest(tmp_path):
     assert [problem.partition(": ")[2] for problem in keymap.problems] == [
         "there is no action 'fly'",
         'bid: write a key in quotes, e.g. "x" or "ctrl+k"',
+    ]
+
+
+def test_a_key_of_another_action_is_refused_by_name_unless_that_has_one_of_its_own(tmp_path):
+    (tmp_path / "keys.toml").write_text('kill = "t"\nbid = "/,B"\nheat = "l"\ntheme = "T"\nsuspend = "m"\n')
+    keymap = read_keymap(tmp_path / "keys.toml")
+    assert keymap.keys == {"kill": "t", "heat": "l", "theme": "T"}  # `l` is of another screen
+    assert [problem.partition(": ")[2] for problem in keymap.problems] == [
+        "bid: the key '/,B' is that of 'filter'",
+        "suspend: the key 'm' is that of 'maximise'",
     ]
 
 

@@ -9,6 +9,7 @@ from pie_mlx.cli.options import Common, Whole, common_options
 
 
 @click.command(options_metavar="[OPTIONS]")
+@click.argument("engines", nargs=-1, metavar="[ENGINE]...")
 @click.option("--replay", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Play a recording.")
 @click.option("--demo", is_flag=True, help="Show a scripted engine.")
 @click.option("--read-only", is_flag=True, help="Change nothing.")
@@ -29,6 +30,8 @@ from pie_mlx.cli.options import Common, Whole, common_options
 def command(ctx: click.Context, **given: Any) -> int:
     """Watch the programs, pages and prices of an engine, and steer it. With --json, print its state once.
 
+    Several ENGINEs, each an address or a name of monitor-engines.toml, are shown in tabs.
+
     \b
     pie top --demo
     pie top --until 'price>1'
@@ -36,6 +39,10 @@ def command(ctx: click.Context, **given: Any) -> int:
     common = ctx.ensure_object(Common)
     if given["demo"] and given["replay"]:
         raise click.UsageError("--demo and --replay exclude each other")
+    if given["engines"] and (given["demo"] or given["replay"] or common.url):
+        raise click.UsageError("engines exclude --demo, --replay and --url")
+    if len(given["engines"]) > 1 and (given["until"] or common.json):
+        raise click.UsageError("--json and --until are about one engine")
     if given["port"] and not given["web"]:
         raise click.UsageError("--port is for --web")
     from pie_mlx.cli.top.monitor import TopRequest, monitor

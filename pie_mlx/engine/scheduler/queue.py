@@ -23,7 +23,7 @@ from pie_mlx.engine.scheduler.tick_state import MemoryTerms, PageRequest, TickSt
 from pie_mlx.engine.scheduler.tick_view import is_contended
 from pie_mlx.engine.speculation.drafting import Window
 from pie_mlx.errors import EngineStoppedError, ForwardTimeoutError
-from pie_mlx.events import Event
+from pie_mlx.events import ContextRestoring, Event
 from pie_mlx.metal.page_pool.pool import HostContent
 
 T = TypeVar("T")
@@ -163,6 +163,11 @@ class SchedulerQueue:
     def reason(self, context: int) -> Reason | None:
         """Why a context waits or was suspended; None while it does neither."""
         return self._reports.reasons.get(context)
+
+    def restoring(self, context: int) -> ContextRestoring | None:
+        """How a context is brought back; None while it is not."""
+        restoration = self._state.restorations.get(context)
+        return None if restoration is None else restoration.report
 
     def copy(self, copies: Iterable[PageCopy]) -> None:
         """Have pages copied before the next batch, in order. Call it right after the store made the copies."""

@@ -5,6 +5,8 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from pie_mlx.engine.kv import Context, PageStore, Restore, count_pages, share_out
 from pie_mlx.engine.market import Receipt, Settlement
 from pie_mlx.engine.policies import Plan, Reason, Suspension
@@ -61,9 +63,9 @@ class TickReports:
         """The program gave the pages back (R2)."""
         self._emit(ContextSuspended(context, context, "requested", "suspended: by its program", self._clock()))
 
-    def restoring(self, context: int, work: Restore) -> None:
+    def restoring(self, report: ContextRestoring) -> None:
         """A context has its pages; their content is being read or computed again."""
-        self._emit(ContextRestoring(context, len(work.reads) + len(work.stored), work.replayed_tokens, self._clock()))
+        self._emit(replace(report, at_seconds=self._clock()))
 
     def restored(self, context: int, work: Restore) -> None:
         """All content of a context is in the pool again."""

@@ -91,8 +91,8 @@ class Restorer:
         context.fresh = True
         restoration = Restoration(context, work, [], moved)
         self._state.restorations[context.id] = restoration
-        if moved and (work.reads or work.stored or work.fills):
-            self._reports.restoring(context.id, work)
+        if (report := restoration.report) is not None:
+            self._reports.restoring(report)
         if kept is not None and (work.stored or work.stored_state is not None):
             restoration.loads = True
             task = asyncio.create_task(self._load_stored(kept, restoration))

@@ -12,6 +12,7 @@ from pie_mlx.engine.scheduler.forward_task import ForwardTask
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.speculation.drafting import Tick, WindowCost
 from pie_mlx.errors import PieError
+from pie_mlx.events import ContextRestoring
 
 ATOMIC_TOKENS = 32
 """Passes up to this long (decode steps, verification windows) run whole: splitting them would only delay them."""
@@ -63,6 +64,14 @@ class Restoration:
     replays: list[ForwardTask]
     moved: bool = True
     loads: bool = False
+
+    @property
+    def report(self) -> ContextRestoring | None:
+        """What displays tell of it; None if nothing is read or computed again to bring back what had left."""
+        work = self.work
+        if not self.moved or not (work.reads or work.stored or work.fills):
+            return None
+        return ContextRestoring(self.context.id, len(work.reads) + len(work.stored), work.replayed_tokens)
 
     @property
     def next_replay(self) -> ForwardTask | None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from pie_mlx.gpu_meter.reading import NO_GPU, GpuReading
 from pie_mlx.supported import Machine, Obstacle, platform_obstacle, python_obstacle
 
 
@@ -141,6 +142,7 @@ class Facts:
     network: NetworkFacts | FactFailure | None = None
     """None: programs have no network."""
     programs: ProgramFacts | FactFailure = ProgramFacts()
+    gpu: GpuReading | FactFailure = NO_GPU
     disk_caches: Mapping[str, DiskCacheFacts | FactFailure | None] = field(
         default_factory=dict[str, DiskCacheFacts | FactFailure | None]
     )
@@ -165,6 +167,7 @@ def diagnose(facts: Facts) -> list[Diagnosis]:
         *network_lines(facts.network),
         backend_line(facts.backend),
         *record_lines(facts.record, facts.backend),
+        gpu_line(facts.gpu),
     ]
     return [line for line in lines if line.message != WITHOUT_MLX.message]
 
@@ -322,6 +325,24 @@ def backend_line(backend: BackendFacts | FactFailure) -> Diagnosis:
     if backend.kind == "emulate":
         return Diagnosis("kernels", "warning", found, "unset PIE_METAL unless you are testing kernels")
     return Diagnosis("kernels", "ok", found)
+
+
+def gpu_line(gpu: GpuReading | FactFailure) -> Diagnosis:
+    check = "gpu meter"
+    if isinstance(gpu, FactFailure):
+        return Diagnosis(check, "warning", gpu.message, gpu.hint)
+    figures = [
+        "" if gpu.busy is None else f"{gpu.busy:.0%} busy",
+        "" if gpu.watts is None else f"{gpu.watts:.1f} W",
+        "" if gpu.celsius is None else f"{gpu.celsius:.0f} °C",
+    ]
+    found = ", ".join(filter(None, figures))
+    if gpu == NO_GPU:
+        return Diagnosis(check, "ok", f"not readable here: {gpu.problem}")
+    if all(figures):
+        return Diagnosis(check, "ok", found)
+    missing = f"not all readable here: {gpu.problem or 'the counters stand still'}"
+    return Diagnosis(check, "warning", "; ".join(filter(None, (found, missing))), "the monitor shows dots for the rest")
 
 
 def record_lines(record: RecordFacts | None, backend: BackendFacts | FactFailure) -> Iterator[Diagnosis]:

@@ -12,6 +12,8 @@ from pie_mlx.config import Config, load_config, pie_home
 from pie_mlx.documents import json_value
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import PieError
+from pie_mlx.gpu_meter.meter import GpuMeter
+from pie_mlx.gpu_meter.reading import GpuReading
 from pie_mlx.runtime.configured import engine_settings
 from pie_mlx.runtime.doctor.diagnosis import (
     WITHOUT_MLX,
@@ -52,6 +54,7 @@ def machine_facts(config_file: Path | None, environment: Mapping[str, str]) -> F
         network=attempt(lambda: _network(config_file, environment)),
         programs=attempt(lambda: program_facts(config_file, environment)),
         record=None if isinstance(mlx, FactFailure) else _record(environment),
+        gpu=attempt(_gpu),
     )
 
 
@@ -207,6 +210,14 @@ def program_facts(file: Path | None, environment: Mapping[str, str]) -> ProgramF
     loaded = attempt(lambda: load_config(file, environment))
     with_keys = not isinstance(loaded, FactFailure) and loaded.config.auth.enabled
     return ProgramFacts([error.message for error in store.damaged()], store.contested() if with_keys else [])
+
+
+def _gpu() -> GpuReading:
+    meter = GpuMeter()
+    try:
+        return meter.read()
+    finally:
+        meter.close()
 
 
 def _backend(environment: Mapping[str, str]) -> BackendFacts:

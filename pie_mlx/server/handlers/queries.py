@@ -140,10 +140,10 @@ async def engine_info(connection: Connection, options: NoOptions) -> dict[str, o
 
 @_answers("machine")
 async def machine(connection: Connection, options: NoOptions) -> dict[str, object]:
-    """Memory and processor of the engine's machine, for people; figures that the system does not report are 0."""
+    """Memory, processor and GPU of the engine's machine, for people; what the system does not report is 0 or null."""
     del options
     use = await connection.service.engine.consult(inspection.memory_use)
-    return msgspec.structs.asdict(use) | await asyncio.to_thread(machine_figures)
+    return msgspec.structs.asdict(use) | await asyncio.to_thread(machine_figures, gpu=connection.service.gpu.read)
 
 
 @_answers("processes", ProcessesOptions)

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 
 from pie_mlx.engine.pressure import MemoryReading, level_of, memory_reader
+from pie_mlx.gpu_meter.reading import NO_GPU, GpuReading
 from pie_mlx.runtime.process_memory import residency
 from pie_mlx.system import swap_bytes
 
@@ -12,9 +13,10 @@ def machine_figures(
     read: Callable[[], MemoryReading | None] | None = None,
     swap: Callable[[], tuple[int, int]] = swap_bytes,
     load: Callable[[], tuple[float, float, float]] = os.getloadavg,
+    gpu: Callable[[], GpuReading] = lambda: NO_GPU,
 ) -> dict[str, object]:
     """Bytes of memory and swap, the level of pressure ("" if unknown), and how many processes wanted a processor,
-    averaged over a minute. Takes milliseconds where many programs run."""
+    averaged over a minute; and what the `gpu` does. Takes milliseconds where many programs run."""
     reading = (read or memory_reader())()
     own, whole = residency(os.getpid(), alone=True), residency(os.getpid())
     swap_used, swap_total = swap()
@@ -32,4 +34,5 @@ def machine_figures(
         "programs_bytes": max(0, whole.resident_bytes - own.resident_bytes),
         "processors": os.cpu_count() or 0,
         "load": wanted,
+        "gpu": gpu(),
     }

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 
 import msgspec
 
+from pie_mlx.gpu_meter.reading import NOT_READ, GpuReading
+
 
 class Connection(msgspec.Struct, frozen=True):
     """A client of the server, its attached processes, and the names of the MCP servers that it offers them."""
@@ -58,6 +60,7 @@ class Machine(msgspec.Struct, frozen=True):
     programs_bytes: int = 0
     processors: int = 0
     load: float = 0.0
+    gpu: GpuReading = NOT_READ
 
 
 class Facts(msgspec.Struct, frozen=True):

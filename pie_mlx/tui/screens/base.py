@@ -15,12 +15,13 @@ from pie_mlx.tui import commands
 from pie_mlx.tui.actions import TABS, bindings
 from pie_mlx.tui.choosing import Choice, ChooseScreen, JumpScreen
 from pie_mlx.tui.dialogs import ConfirmScreen, PromptScreen, Question
+from pie_mlx.tui.engine_tab import EngineMark
 from pie_mlx.tui.model.text import clock, count, credits
 from pie_mlx.tui.monitor import Monitor
 from pie_mlx.tui.preferences import Order
 from pie_mlx.tui.source.base import Link
 from pie_mlx.tui.view import View
-from pie_mlx.tui.widgets.bars import Heading, KeyBar, Place, ReplayBar, StatusBar, TabBar
+from pie_mlx.tui.widgets.bars import EngineBar, EngineLabel, Heading, KeyBar, Place, ReplayBar, StatusBar, TabBar
 from pie_mlx.tui.widgets.canvas import Canvas, Line, Piece
 from pie_mlx.tui.widgets.table import Table
 
@@ -54,6 +55,7 @@ class MonitorScreen(Screen[None]):
         # has parsed them already. Check this with the next version.
         self._css_update_count = self.monitor._css_update_count  # pyright: ignore[reportPrivateUsage]
         self._status_bar = StatusBar()
+        self._engine_bar = EngineBar()
         self._replay_bar = ReplayBar()
         self._key_bar = KeyBar()
         self._filter = Input(placeholder="regular expression; !text for rows without it; ~letters", id="filter")
@@ -61,6 +63,8 @@ class MonitorScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield self._status_bar
+        if len(self.monitor.engines) > 1:
+            yield self._engine_bar
         yield TabBar(NAMES, self.TAB or self.NAME)
         yield TooSmall(id="too-small")
         yield self._filter
@@ -102,6 +106,8 @@ class MonitorScreen(Screen[None]):
         """Draw a view; dimmed if the engine no longer answers."""
         self.set_class(bool(view.as_of), "-stale")
         self._status_bar.show(_heading(view))
+        if len(view.engines) > 1:
+            self._engine_bar.show([_engine_label(mark) for mark in view.engines])
         self._key_bar.show(self.monitor.key_labels(self.NAME))
         if view.playback is not None:
             self._replay_bar.show(_place(view))
@@ -116,6 +122,9 @@ class MonitorScreen(Screen[None]):
 
     def on_tab_bar_chosen(self, message: TabBar.Chosen) -> None:
         self.monitor.show_tab(message.tab)
+
+    def on_engine_bar_chosen(self, message: EngineBar.Chosen) -> None:
+        self.monitor.show_engine(message.place)
 
     def on_replay_bar_sought(self, message: ReplayBar.Sought) -> None:
         self.monitor.seek_to(message.fraction)
@@ -183,15 +192,21 @@ class MonitorScreen(Screen[None]):
     def action_jump(self) -> None:
         self.monitor.push_screen(JumpScreen(self.focus_chain))
 
-    def action_copy_cell(self) -> None:
-        """Offer the texts of the selected row, of which one is copied."""
+    def row_fields(self) -> dict[str, str]:
+        """The cells of the selected row by their titles, and its whole `id`; nothing if no row is selected."""
         table = self._table()
         fields = table.fields() if table is not None else []
         if table is None or not fields:
+            return {}
+        return {**dict(fields), "id": self.selected_process() or table.selected}
+
+    def action_copy_cell(self) -> None:
+        """Offer the texts of the selected row, of which one is copied."""
+        table, fields = self._table(), self.row_fields()
+        if table is None or not fields:
             self.monitor.say("no row is selected")
             return
-        row = "\t".join(text for _, text in fields)
-        texts = {"row": row, **dict(fields), "id": self.selected_process() or table.selected}
+        texts = {"row": "\t".join(text for _, text in table.fields()), **fields}
         choices = [Choice(name, name, text) for name, text in texts.items() if text]
         self.monitor.choose(
             ChooseScreen("Copy", choices, "name of a column"), lambda name: self.monitor.copy(texts[name])
@@ -295,6 +310,11 @@ def _heading(view: View) -> Heading:
     tone = "warn" if view.paused else "bad" if is_silent else LINK_TONES[link.state]
     word = "PAUSED" if view.paused else "SILENT" if is_silent else link.state.upper()
     return Heading(word, tone, view.subject, [figure for figure in figures if figure], view.notice)
+
+
+def _engine_label(mark: EngineMark) -> EngineLabel:
+    tone = "bad" if mark.is_gone else LINK_TONES[mark.link]
+    return EngineLabel(mark.label, tone, mark.is_gone, mark.rings, mark.is_shown)
 
 
 def _place(view: View) -> Place:

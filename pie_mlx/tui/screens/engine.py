@@ -6,6 +6,7 @@ from typing import ClassVar
 from textual.containers import Container
 from textual.widget import Widget
 
+from pie_mlx.gpu_meter.reading import GpuReading
 from pie_mlx.tui.model.facts import Machine
 from pie_mlx.tui.model.text import count
 from pie_mlx.tui.model.views.reuse import ReuseWindow, reuse_windows
@@ -87,6 +88,7 @@ def machine_rows(machine: Machine | None) -> list[list[Piece]]:
         _row("pressure", Piece(machine.pressure or "·", tone if machine.pressure else "faint")),
         _row("swap", _of(machine.swap_used_bytes, machine.swap_bytes)),
         _row("load", Piece(f"{machine.load:.1f} of {machine.processors}")),
+        _row("GPU", gpu(machine.gpu)),
         _row("weights", _size(machine.weights_bytes)),
         _row("page pool", _size(machine.pool_bytes)),
         _row("other arrays", _size(machine.other_bytes)),
@@ -94,6 +96,22 @@ def machine_rows(machine: Machine | None) -> list[list[Piece]]:
         _row("its programs", _size(machine.programs_bytes)),
         _row("all others", _size(others)),
     ]
+
+
+def gpu(reading: GpuReading) -> Piece:
+    """How busy, how hungry, how hot; a dot for what cannot be read."""
+    figures = [
+        "·" if reading.busy is None else f"{reading.busy:.0%}",
+        "·" if reading.watts is None else f"{reading.watts:.1f} W",
+        "·" if reading.celsius is None else f"{reading.celsius:.0f} °C",
+    ]
+    return Piece("·", "faint") if set(figures) == {"·"} else Piece("  ".join(figures))
+
+
+def gpu_problem(machine: Machine | None) -> str:
+    """Why figures of the GPU are missing; empty if none are."""
+    problem = machine.gpu.problem if machine is not None else ""
+    return f"GPU not readable here: {problem}" if problem else ""
 
 
 def _size(number: int) -> Piece:
@@ -128,4 +146,4 @@ class EngineScreen(MonitorScreen):
         self.prompts.show(prompt_rows(windows))
         self.misses.show(miss_rows(windows) or [_row("nothing", *[Piece("·", "faint")] * len(windows))])
         self.ahead.show(ahead_rows(windows))
-        self.machine.show(machine_rows(view.facts.machine))
+        self.machine.show(machine_rows(view.facts.machine), gpu_problem(view.facts.machine))

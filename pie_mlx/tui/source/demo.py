@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pie_mlx.events import Event, ProcessLaunched
+from pie_mlx.gpu_meter.reading import GpuReading
 from pie_mlx.tui.model import Record
 from pie_mlx.tui.model.facts import Connection, Facts, InstalledProgram, Machine, Parameter
 from pie_mlx.tui.source.base import Feed, Link
@@ -97,6 +98,7 @@ def demo_facts() -> Facts:
         programs_bytes=1200 << 20,
         processors=12,
         load=3.4,
+        gpu=GpuReading(0.83, 21.4, 64.0),
     )
     return Facts(tuple(connections), tuple(_installed(role.program) for role in ROLES), machine=machine)
 

@@ -76,11 +76,12 @@ class LiveSource:
             await asyncio.sleep(seconds)
 
     async def feed_for(self, feed: Feed, seconds: float) -> None:
-        """Feed the engine's state and the events of so many seconds. Raises PieError."""
+        """Feed the engine's state, the events of so many seconds and the facts. Raises PieError."""
         async with await self._open_client() as client:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
                     await self._follow_events(await client.watch(since=0), feed)
+            feed.facts(await ask_facts(client, NO_FACTS))
         feed.advance(self._clock())  # without events, nothing else advances the time
 
     async def _follow(self, client: Client, feed: Feed) -> None:

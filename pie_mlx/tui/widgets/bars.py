@@ -92,6 +92,49 @@ class TabBar(Canvas):
             start += size
 
 
+class EngineLabel(NamedTuple):
+    """`tone` is of its connection."""
+
+    name: str
+    tone: str
+    is_dim: bool = False
+    rings: bool = False
+    is_shown: bool = False
+
+
+class EngineBar(Canvas):
+    """The engines, and how they are."""
+
+    class Chosen(Message):
+        def __init__(self, place: int) -> None:
+            super().__init__()
+            self.place = place
+
+    def __init__(self) -> None:
+        super().__init__(id="engines")
+        self._labels: Sequence[EngineLabel] = ()
+
+    def show(self, labels: Sequence[EngineLabel]) -> None:
+        self._labels = labels
+        self.repaint()
+
+    def paint(self, width: int, height: int) -> list[Line]:
+        return [[piece for label in self._labels for piece in self._pieces(label)]]
+
+    def _pieces(self, label: EngineLabel) -> list[Piece]:
+        tone = "cursor" if label.is_shown else "faint" if label.is_dim else "muted"
+        mark = Piece("! " if label.rings else "  ", "warn!")
+        return [Piece(" ● ", label.tone), Piece(f" {label.name} ", tone), mark]
+
+    def on_click(self, event: events.Click) -> None:
+        start = 0
+        for place, label in enumerate(self._labels):
+            end = start + width_of(self._pieces(label))
+            if start <= event.x < end:
+                self.post_message(self.Chosen(place))
+            start = end
+
+
 class KeyBar(Canvas):
     """Keys and their labels, as many as fit; the last PINNED, which lead to all others, are always shown."""
 

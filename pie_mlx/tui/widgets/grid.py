@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from pie_mlx.tui.widgets.canvas import Canvas, Line, Piece, fitted
 
 
-class Grid(Canvas):
-    """`columns` are headings and widths. The first column is on the left, the others end where their headings do."""
+class Grid(Canvas, can_focus=True):
+    """`columns` are headings and widths. The first column is on the left, the others end where their headings do. With
+    the focus it can be given the whole screen, where a small terminal cuts it off."""
 
     def __init__(self, title: str, columns: Sequence[tuple[str, int]], *, id: str) -> None:
         super().__init__(id=id, classes="panel")

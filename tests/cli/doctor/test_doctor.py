@@ -9,6 +9,7 @@ import pytest
 
 from pie_mlx.engine.settings import DiskCacheSettings, EngineSettings
 from pie_mlx.errors import ConfigError
+from pie_mlx.gpu_meter.reading import NO_GPU, GpuReading
 from pie_mlx.metal.record import KernelRecord, read_record, record_key, write_record
 from pie_mlx.runtime.doctor import diagnosis, machine
 from pie_mlx.runtime.doctor.diagnosis import (
@@ -453,3 +454,18 @@ def test_looking_at_programs_makes_no_directory_for_them(home):
 
 def test_programs_without_a_network_are_no_line():
     assert list(diagnosis.network_lines(None)) == []
+
+
+@pytest.mark.parametrize(
+    ("reading", "status", "message"),
+    [
+        (NO_GPU, "ok", "not readable here: no Apple GPU"),
+        (GpuReading(0.03, 0.42, 41.4), "ok", "3% busy, 0.4 W, 41 °C"),
+        (GpuReading(0.03, None, 41.4, "no energy"), "warning", "3% busy, 41 °C; not all readable here: no energy"),
+        (GpuReading(), "warning", "not all readable here: the counters stand still"),
+        (FactFailure("it broke", "mend it"), "warning", "it broke"),
+    ],
+)
+def test_what_is_read_of_the_gpu_is_said(reading, status, message):
+    line = diagnosis.gpu_line(reading)
+    assert (line.status, line.message) == (status, message)

@@ -2,13 +2,15 @@
 
 import os
 
+import msgspec
 import pytest
 
 from pie_mlx.engine.pressure import MemoryReading
+from pie_mlx.gpu_meter.reading import NO_GPU, GpuReading
 from pie_mlx.server.watching.machine import machine_figures
 from pie_mlx.system import swap_bytes
 from pie_mlx.tui.model.facts import Machine
-from pie_mlx.tui.screens.engine import machine_rows
+from pie_mlx.tui.screens.engine import gpu_problem, machine_rows
 
 
 def figures(reading, **more):
@@ -56,3 +58,21 @@ def test_memory_of_other_processes_is_what_the_engine_and_its_programs_leave():
     machine = Machine(memory_bytes=10 << 30, available_bytes=2 << 30, engine_bytes=5 << 30, programs_bytes=1 << 30)
     rows = {row[0].text: row[1].text for row in machine_rows(machine)}
     assert (rows["memory"], rows["all others"]) == ("8.0 GiB of 10.0 GiB", "2.0 GiB")
+
+
+@pytest.mark.parametrize(
+    ("reading", "shown", "problem"),
+    [
+        (GpuReading(0.834, 21.44, 63.6), "83%  21.4 W  64 °C", ""),
+        (GpuReading(0.5, None, None, "no SMC"), "50%  ·  ·", "GPU not readable here: no SMC"),
+        (NO_GPU, "·", "GPU not readable here: no Apple GPU"),
+    ],
+)
+def test_the_gpu_is_shown_as_far_as_it_can_be_read_and_said_why_not_further(reading, shown, problem):
+    machine = msgspec.convert(msgspec.to_builtins(figures(None, gpu=lambda: reading)), Machine)
+    rows = {row[0].text: row[1].text for row in machine_rows(machine)}
+    assert (rows["GPU"], gpu_problem(machine)) == (shown, problem)
+
+
+def test_a_machine_that_nothing_is_told_of_says_nothing_about_its_gpu():
+    assert gpu_problem(None) == ""

@@ -11,10 +11,10 @@ import pytest
 
 from pie_mlx.events import EngineStarted, ProcessLaunched, ProcessMessage
 from pie_mlx.tui.actions import TABS
+from pie_mlx.tui.engine_tab import SILENT_SECONDS
 from pie_mlx.tui.model import Record
 from pie_mlx.tui.model.facts import NO_FACTS, Facts
 from pie_mlx.tui.model.text import moment
-from pie_mlx.tui.monitor import SILENT_SECONDS
 from pie_mlx.tui.source.base import Link
 from pie_mlx.tui.source.scripted_engine import ScriptedEngine
 from tests.tui.harness import StillDemo, monitor, press, screen_text, settled_text, shown, still_recording

@@ -158,7 +158,10 @@ async def followed(given):
             assert since == 0
             return given
 
-        yield SimpleNamespace(watch=watch)
+        async def query(subject):
+            raise InvalidArgumentError(f"Unknown query subject '{subject}'")
+
+        yield SimpleNamespace(watch=watch, query=query)
 
     async def open_client():
         return connected()

@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+import sys
 import urllib.request
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from pie_mlx.client import connect
+from pie_mlx.gpu_meter.reading import NO_GPU
 from pie_mlx.tui.inbox import Inbox
 from pie_mlx.tui.model.facts import NO_FACTS
 from pie_mlx.tui.model.views.summary import summary
@@ -89,3 +91,4 @@ async def test_a_monitor_asks_for_the_engine_s_machine(server):
         machine = (await ask_facts(client, NO_FACTS)).machine
     assert machine is not None
     assert machine.memory_bytes >= machine.engine_bytes > 0
+    assert machine.gpu == NO_GPU or sys.platform == "darwin"

@@ -37,7 +37,7 @@ from pie_mlx.engine.handlers.forward.pass_pages import (
     undone_by_errors,
 )
 from pie_mlx.engine.handlers.forward.reporting import report_tokens
-from pie_mlx.engine.handlers.forward.speculating import DraftedPass, plan_drafts
+from pie_mlx.engine.handlers.forward.speculating import DraftedPass, plan_drafts, verified
 from pie_mlx.engine.handlers.forward.text_readings import mean_of
 from pie_mlx.engine.hosting.process import HostedProcess
 from pie_mlx.engine.kv import WorkingToken
@@ -143,8 +143,8 @@ async def _pass(
             reuse = (reuse or calls.Reuse()) + calls.Reuse(from_disk=reread)
         prefetched = split_prefetched(context, call, continuation, results, claimed)
         if drafted is not None:
-            verified = _verified(services, context, call, matchers, drafted, results, attached)
-            return replace(verified, replayed=replayed, reuse=reuse)
+            reply = verified(services, context, call, matchers, drafted, results, attached)
+            return replace(reply, replayed=replayed, reuse=reuse)
         context.sampled += further + sum([isinstance(slot.read, Sampler) for slot in call.slots])
         terminated = _advance(services, call, matchers, results, continuation)
         counters = services.store.contexts[context.id].counters()
@@ -304,28 +304,6 @@ def _with_drafts(
     slot = store.sequence_length(context.id) + len(inputs)
     reads += drafted.reads(reads[drafted.slot])
     return [*inputs, *drafted.inputs(inputs[-1], slot)]
-
-
-def _verified(
-    services: Services,
-    context: LiveContext,
-    call: calls.Forward,
-    matchers: Sequence[Matcher],
-    drafted: DraftedPass,
-    results: list[calls.AnyResult],
-    attached: int,
-) -> calls.ForwardReply:
-    """The reply of a pass that verified drafts: the sampler answers all that was drawn, before stops cut it (V2)."""
-    verification, emitted = drafted.verification, drafted.emitted()
-    context.sampled += len(emitted)
-    if call.advance_slot is not None:
-        for matcher in matchers:
-            matcher.accept(emitted)
-        services.language.grammars.ahead.moved(matchers)
-    drafted.tell(emitted, services.queue.window_steps)
-    terminated = any(matcher.is_terminated for matcher in matchers)
-    counters = services.store.contexts[context.id].counters()
-    return calls.ForwardReply(results, counters, terminated, attached, drafted.count, verification.kept)
 
 
 def _shift(read: LogitsRequest, by: int) -> LogitsRequest:

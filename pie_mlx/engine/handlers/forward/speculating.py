@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from pie_mlx.calls import AnyResult, Forward, SampledTokens, Sampler, Speculation, joined
+from pie_mlx.calls import AnyResult, Forward, ForwardReply, SampledTokens, Sampler, Speculation, joined
 from pie_mlx.engine.handlers.forward.engine_drafts import DraftRequest, DraftSource, guesses
 from pie_mlx.engine.kv import PageStore, WorkingToken
 from pie_mlx.engine.kv.masks import canonical_row
@@ -20,6 +20,7 @@ from pie_mlx.engine.speculation.drafting import (
     checked_tree,
     completed,
 )
+from pie_mlx.engine.text.grammar import Matcher
 from pie_mlx.errors import InvalidArgumentError
 
 MOST_DRAFTS = 256
@@ -186,3 +187,25 @@ def _drawing_slot(call: Forward) -> int:
     raise InvalidArgumentError(
         f"speculation: {len(drawing)} samplers", hint="draw one token, at the last input of the pass, and nothing else"
     )
+
+
+def verified(
+    services: Services,
+    context: LiveContext,
+    call: Forward,
+    matchers: Sequence[Matcher],
+    drafted: DraftedPass,
+    results: list[AnyResult],
+    attached: int,
+) -> ForwardReply:
+    """The reply of a pass that verified drafts: the sampler answers all that was drawn, before stops cut it (V2)."""
+    verification, emitted = drafted.verification, drafted.emitted()
+    context.sampled += len(emitted)
+    if call.advance_slot is not None:
+        for matcher in matchers:
+            matcher.accept(emitted)
+        services.language.grammars.ahead.moved(matchers)
+    drafted.tell(emitted, services.queue.window_steps)
+    terminated = any(matcher.is_terminated for matcher in matchers)
+    counters = services.store.contexts[context.id].counters()
+    return ForwardReply(results, counters, terminated, attached, drafted.count, verification.kept)

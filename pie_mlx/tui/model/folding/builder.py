@@ -314,6 +314,8 @@ class StateBuilder:
             return
         if not event.reason:
             self._active(event.context, "waiting")
+        elif context.activity == "restoring" and not event.text.startswith("suspended"):
+            return  # until all is there it is restoring, whatever the rest of it waits for
         elif context.activity in ("suspended", "restoring"):
             self.contexts[event.context] = replace(context, activity="suspended", reason=event.text)
         else:
@@ -322,12 +324,10 @@ class StateBuilder:
 
     def _restoring(self, event: ContextRestoring) -> None:
         if context := self.contexts.get(event.context):
-            read = f"{event.read_pages} pages are read" if event.read_pages else ""
-            again = f"{event.replayed_tokens} tokens are computed again" if event.replayed_tokens else ""
             self.contexts[event.context] = replace(
                 context,
                 activity="restoring",
-                reason=", ".join(filter(None, (read, again))),
+                reason=event.text,
                 since=self.seconds,
                 spans=self._closed_spans(context),
             )

@@ -6,7 +6,7 @@ import msgspec
 
 from pie_mlx.events import EngineStarted, McpTool, PageUsage
 from pie_mlx.figures import Recent
-from pie_mlx.tui.model.context import ContextState
+from pie_mlx.tui.model.context import Activity, ContextState
 from pie_mlx.tui.model.mcp import McpState
 from pie_mlx.tui.model.process import Outcome, ProcessState, ending
 from pie_mlx.tui.model.state import AccountState, MonitorState
@@ -68,6 +68,7 @@ class _Context(msgspec.Struct, frozen=True):
     parent: int = 0
     tokens: int | None = None
     held: _Held | None = None
+    state: Activity | None = None
 
 
 class _Account(msgspec.Struct, frozen=True):
@@ -195,7 +196,7 @@ def _context(item: _Context, page_size: int, seconds: float) -> ContextState:
         effective_pages=held.effective,
         held_tokens=item.pages * page_size if item.tokens is None else item.tokens,
         bid=item.bid,
-        activity="suspended" if not item.resident else "waiting" if item.reason else "running",
+        activity=item.state or ("suspended" if not item.resident else "waiting" if item.reason else "running"),
         reason=item.reason,
         since=seconds,
     )

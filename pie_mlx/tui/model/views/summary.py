@@ -3,6 +3,7 @@
 import msgspec
 
 from pie_mlx.events import PageUsage
+from pie_mlx.tui.model.facts import NO_FACTS, Facts, Machine
 from pie_mlx.tui.model.state import MonitorState
 from pie_mlx.tui.model.views.latency import LatencyWindow, RequestRow, latency_windows, request_rows
 from pie_mlx.tui.model.views.program_row import ProgramRow, busiest, program_rows
@@ -12,7 +13,7 @@ from pie_mlx.tui.model.views.reuse import ReuseWindow, reuse_windows
 class Summary(msgspec.Struct, frozen=True):
     """The output of `pie top --json`. Rates are per second, times in seconds, prices in credits per page and tick.
 
-    `tokens_per_second` were decoded, `prefill_per_second` were of prompts.
+    `tokens_per_second` were decoded, `prefill_per_second` were of prompts. `machine` is null for a recording.
     """
 
     model: str
@@ -30,13 +31,14 @@ class Summary(msgspec.Struct, frozen=True):
     reuse: tuple[ReuseWindow, ...]
     requests: tuple[RequestRow, ...]
     programs: tuple[ProgramRow, ...]
+    machine: Machine | None
     events: int
     events_lost: int
     events_unknown: int
 
 
-def summary(state: MonitorState) -> Summary:
-    """The figures of the overview and a row for each program."""
+def summary(state: MonitorState, facts: Facts = NO_FACTS) -> Summary:
+    """The figures of the overview, a row for each program, and the machine."""
     return Summary(
         model=state.engine.model if state.engine else "",
         policy=state.engine.policy if state.engine else "",
@@ -52,7 +54,8 @@ def summary(state: MonitorState) -> Summary:
         latency=latency_windows(state),
         reuse=reuse_windows(state),
         requests=tuple(request_rows(state)),
-        programs=tuple(busiest(program_rows(state))),
+        programs=tuple(busiest(program_rows(state, facts.waits))),
+        machine=facts.machine,
         events=state.events,
         events_lost=state.lost,
         events_unknown=state.unknown,

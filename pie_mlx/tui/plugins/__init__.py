@@ -1,0 +1,1 @@
+"""Commands of the user's own, bound to keys."""
