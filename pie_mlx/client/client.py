@@ -264,6 +264,10 @@ class Client:
         )
         return Watch(json.loads(snapshot), self._watch(queue, number))
 
+    async def watch_tokens(self, process_id: str = "") -> None:
+        """Watch the tokens of one process too, or of none. Raises ProcessError if it is not running, or refuses."""
+        await self._connection.ask("watch_tokens", process_id=process_id)
+
     def _use_watch(self, queue: WatchQueue) -> None:
         """The server sends the events of one watch only: those after this response belong to the new one."""
         self._put_watched(

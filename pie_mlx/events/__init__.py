@@ -35,6 +35,7 @@ from pie_mlx.events.process import (
     ProcessReturned,
     told_message,
 )
+from pie_mlx.events.tokens import DrawnToken, LikelyToken, TokensDrawn
 from pie_mlx.events.work import (
     DiskCacheChanged,
     EngineStarted,
@@ -59,6 +60,7 @@ EngineEvent = (
     | ContextReleased
     | PassCompleted
     | PromptProgressed
+    | TokensDrawn
     | TickCompleted
     | ContextSuspended
     | ContextRestoring
@@ -114,9 +116,11 @@ __all__ = [
     "ContextRestoring",
     "ContextSuspended",
     "DiskCacheChanged",
+    "DrawnToken",
     "EngineEvent",
     "EngineStarted",
     "Event",
+    "LikelyToken",
     "MarketSettled",
     "McpCalled",
     "McpServerStarted",
@@ -144,6 +148,7 @@ __all__ = [
     "SnapshotStored",
     "SpillChanged",
     "TickCompleted",
+    "TokensDrawn",
     "WaitChanged",
     "told_message",
 ]

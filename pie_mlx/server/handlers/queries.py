@@ -33,6 +33,7 @@ EXTENSIONS = [
     "set_bid",
     "suspend_process",
     "watch_events",
+    "watch_tokens",
     "process_output",
     "process_logs",
     "process_result",

@@ -25,6 +25,7 @@ from pie_mlx.events import (
     ProcessOutput,
     ProcessQueued,
     ProcessReturned,
+    TokensDrawn,
 )
 from pie_mlx.runtime.registry import User
 from pie_mlx.server.frames import VALUE_LIMIT_BYTES, engine_event
@@ -38,6 +39,7 @@ _BARE_BYTES = 512
 _MOVEMENT_BYTES = 256
 _TOOL_BYTES = 512
 _COUNT_BYTES = 128
+_LIKELY_BYTES = 160
 _LONG_FIELDS: dict[type[Event], str] = {
     ProcessOutput: "text",
     ProcessMessage: "text",
@@ -187,9 +189,18 @@ def _size_bytes(event: Event) -> int:
         return _BARE_BYTES + len(event.movements) * _MOVEMENT_BYTES
     if isinstance(event, PagesCounted):
         return _BARE_BYTES + (len(event.processes) + len(event.contexts)) * _COUNT_BYTES
+    if isinstance(event, TokensDrawn):
+        return _BARE_BYTES + sum(len(token.likely) + 1 for token in event.tokens) * _LIKELY_BYTES
     if isinstance(event, McpToolsListed):
         return _BARE_BYTES + len(event.tools) * _TOOL_BYTES
     return _BARE_BYTES
+
+
+@dataclass(slots=True, eq=False)
+class WatchedTokens:
+    """The one process of which a client receives tokens too; empty for none."""
+
+    process: str = ""
 
 
 @dataclass(slots=True)
@@ -200,6 +211,7 @@ class Watcher:
     user: User
     sequence: int
     kinds: Collection[str] | None = None
+    tokens: WatchedTokens = field(default_factory=WatchedTokens)
 
     def next_frame(self) -> bytes | None:
         """The next event visible to the reader, or a gap; None at the end."""
@@ -216,6 +228,8 @@ class Watcher:
 
     def _frame(self, found: FeedEvent) -> bytes | None:
         if self.kinds is not None and found.event.kind not in self.kinds:
+            return None
+        if isinstance(found.event, TokensDrawn) and found.event.process != self.tokens.process:
             return None
         event = found.seen_by(self.user, self.feed.owners)
         if event is None:
