@@ -36,6 +36,7 @@ from pie_mlx.tui.screens.overview import OverviewScreen
 from pie_mlx.tui.screens.pages import PagesScreen
 from pie_mlx.tui.screens.process import ProcessScreen
 from pie_mlx.tui.screens.sessions import SessionsScreen
+from pie_mlx.tui.screens.tokens import TokensScreen
 from pie_mlx.tui.source.base import EventSource
 from pie_mlx.tui.source.recording import RecordingSource
 from pie_mlx.tui.widgets.palette import CYCLE, THEMES, Palette
@@ -43,7 +44,7 @@ from pie_mlx.tui.widgets.palette import CYCLE, THEMES, Palette
 _FOLDER = Path(__file__).parent
 STYLESHEETS: list[str | PurePath] = [
     _FOLDER / "app.tcss",
-    *(_FOLDER / "screens" / f"{name}.tcss" for name in (*TABS, "process")),
+    *(_FOLDER / "screens" / f"{name}.tcss" for name in (*TABS, "process", "tokens")),
     _FOLDER / "dialogs.tcss",
 ]
 
@@ -138,8 +139,8 @@ class MonitorApp(Monitor):
 
     def show_tab(self, tab: str) -> None:
         """Switch to another screen, closing the detail view."""
-        if isinstance(self.screen, ProcessScreen):
-            self.screen.dismiss()
+        while isinstance(self.screen, ProcessScreen | TokensScreen):
+            self.pop_screen()
         self.switch_mode(tab)
 
     def show_program(self, tab: str, process: str) -> None:
@@ -153,6 +154,10 @@ class MonitorApp(Monitor):
         """Open the detail view of a program."""
         if process in self.view.state.processes:
             self.push_screen(ProcessScreen(process))
+
+    def open_tokens(self, process: str) -> None:
+        """Open the tokens of a program above its detail view, or above the list it was chosen from."""
+        self.push_screen(TokensScreen(process))
 
     # Actions of `ACTIONS`.
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 import msgspec
 
-from pie_mlx.events import PassCompleted
+from pie_mlx.events import ContextRestoring, PassCompleted
 
 Activity = Literal["running", "waiting", "suspended", "restoring"]
 SpanKind = Literal["forward", "waiting", "suspended", "restoring", "tool"]
@@ -107,6 +107,13 @@ def decoded_tokens(event: PassCompleted) -> int:
     """Tokens that a pass added to the text: its own and its right guesses, if it read no prompt, and what followed."""
     reads_prompt = event.computed_tokens - event.following - event.guessed_tokens > 1
     return event.following + (0 if reads_prompt else 1 + event.guessed_right)
+
+
+def restoring_reason(event: ContextRestoring) -> str:
+    """What a context that is restored waits for."""
+    read = f"{event.read_pages} pages are read" if event.read_pages else ""
+    again = f"{event.replayed_tokens} tokens are computed again" if event.replayed_tokens else ""
+    return ", ".join(filter(None, (read, again)))
 
 
 def with_span(spans: tuple[Span, ...], span: Span) -> tuple[Span, ...]:

@@ -120,9 +120,7 @@ def drawn_logprobs(logits: mx.array, rows: Sequence[int], tokens: mx.array) -> m
     return drawn - mx.logsumexp(chosen, axis=-1)
 
 
-def likely_logprobs(
-    logits: mx.array, rows: Sequence[int], tokens: mx.array, count: int
-) -> tuple[mx.array, mx.array]:
+def likely_logprobs(logits: mx.array, rows: Sequence[int], tokens: mx.array, count: int) -> tuple[mx.array, mx.array]:
     """For each of the rows named its token [draws], then its `count` most likely ones in any order, and the
     log-probability at temperature 1 of each: int32 and float32 [draws, 1 + count]."""
     chosen = _chosen(logits, rows)

@@ -35,14 +35,15 @@ from pie_mlx.events import (
     PromptProgressed,
     SpillChanged,
     TickCompleted,
+    TokensDrawn,
     WaitChanged,
 )
 from pie_mlx.figures import Figures
-from pie_mlx.tui.model.context import ContextState, Span, SpanKind, decoded_tokens, with_span
+from pie_mlx.tui.model.context import ContextState, Span, SpanKind, decoded_tokens, restoring_reason, with_span
 from pie_mlx.tui.model.folding.log_entries import log_entry
 from pie_mlx.tui.model.folding.passes import after_pass
 from pie_mlx.tui.model.mcp import after_mcp
-from pie_mlx.tui.model.process import Outcome, Stream, ended, ending, launched, with_output
+from pie_mlx.tui.model.process import Outcome, Stream, ended, ending, launched, with_call, with_output
 from pie_mlx.tui.model.state import (
     ENDED_PROCESSES,
     EVICTIONS,
@@ -57,6 +58,7 @@ from pie_mlx.tui.model.state import (
     MonitorState,
     settled,
 )
+from pie_mlx.tui.model.token_stream import after_drawn
 
 replace = msgspec.structs.replace
 
@@ -98,6 +100,7 @@ class StateBuilder:
         self.mcp = state.mcp
         self.figures = Figures(state.recent)
         self.replies = deque(state.replies, REPLIES)
+        self.streams = state.streams
 
     def state(self) -> MonitorState:
         """The state after all events so far."""
@@ -135,6 +138,7 @@ class StateBuilder:
             mcp=self.mcp,
             recent=self.figures.recent(),
             replies=tuple(self.replies),
+            streams=self.streams,
         )
 
     def apply(self, event: Event) -> None:
@@ -208,8 +212,10 @@ class StateBuilder:
         match event:
             case McpServerStarted() | McpServerStopped() | McpCalled() | McpToolsListed():
                 self.mcp = after_mcp(self.mcp, event)
-                if isinstance(event, McpCalled):
-                    self._called_tool(event)
+                if isinstance(event, McpCalled) and (process := self.processes.get(event.process)):
+                    self.processes[process.id] = with_call(process, event.duration_seconds, self.seconds)
+            case TokensDrawn():
+                self.streams = after_drawn(self.streams, event)
             case BidDeclared(context=number, bid=bid):
                 if context := self.contexts.get(number):
                     self.contexts[number] = replace(context, bid=bid)
@@ -231,17 +237,12 @@ class StateBuilder:
         if process := self.processes.get(name):
             self.processes[name] = ended(process, outcome, result, self.seconds)
 
-    def _called_tool(self, event: McpCalled) -> None:
-        if process := self.processes.get(event.process):
-            call = Span("tool", self.seconds - event.duration_seconds, self.seconds)
-            self.processes[event.process] = replace(process, tools=with_span(process.tools, call))
-
     # The engine.
 
     def _engine_started(self, event: EngineStarted) -> None:
         """A new engine: contexts and accounts of an earlier one in the same log are gone."""
         self.engine = event
-        self.contexts, self.accounts = {}, {}
+        self.contexts, self.accounts, self.streams = {}, {}, {}
         self.pages = PageUsage(event.total_pages, 0, 0, 0)
         self.price = self.treasury = 0.0
 
@@ -322,12 +323,10 @@ class StateBuilder:
 
     def _restoring(self, event: ContextRestoring) -> None:
         if context := self.contexts.get(event.context):
-            read = f"{event.read_pages} pages are read" if event.read_pages else ""
-            again = f"{event.replayed_tokens} tokens are computed again" if event.replayed_tokens else ""
             self.contexts[event.context] = replace(
                 context,
                 activity="restoring",
-                reason=", ".join(filter(None, (read, again))),
+                reason=restoring_reason(event),
                 since=self.seconds,
                 spans=self._closed_spans(context),
             )
