@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from pie_mlx.events import EngineStarted, Event, PagesCounted, PageUsage, ProcessLaunched
+from pie_mlx.events import Event, PagesCounted, PageUsage, ProcessLaunched
 from pie_mlx.tui.model import Record
 from pie_mlx.tui.model.facts import Connection, Facts, InstalledProgram, Machine, Parameter
 from pie_mlx.tui.model.pool_books import PageBook, PoolBooks
@@ -56,11 +56,12 @@ class DemoSource:
     async def watch_tokens(self, process: str) -> None:
         self._engine.watched = process
 
-    async def pool(self) -> PoolBooks:
-        return demo_pool(self._engine.programs.values(), self._usage)
+    async def pool(self) -> PoolBooks | None:
+        return demo_pool(self._engine.programs.values(), self._usage) if self._usage.total else None
 
-    async def page(self, number: int) -> PageBook:
-        return demo_page(await self.pool(), number)
+    async def page(self, number: int) -> PageBook | None:
+        books = await self.pool()
+        return demo_page(books, number) if books is not None else None
 
     async def kill(self, process: str) -> None:
         self._feed_events(self._engine.kill(process))
@@ -91,11 +92,7 @@ class DemoSource:
 
     def _records(self, events: Iterable[Event]) -> list[Record]:
         records = [Record(self._seconds, event) for event in events]
-        for _, event in records:
-            if isinstance(event, EngineStarted):
-                self._usage = PageUsage(event.total_pages, 0, 0, 0)
-            elif isinstance(event, PagesCounted):
-                self._usage = event.pages
+        self._usage = next((event.pages for _, event in records if isinstance(event, PagesCounted)), self._usage)
         return records
 
 

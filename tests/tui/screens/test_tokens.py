@@ -6,6 +6,7 @@ from pie_mlx.errors import ProcessError
 from pie_mlx.events import DrawnToken, LikelyToken, TokensDrawn
 from pie_mlx.tui.model import Record
 from pie_mlx.tui.screens.tokens import RECORDED, TokensScreen
+from pie_mlx.tui.source.recording import open_recording
 from tests.tui.harness import StillDemo, monitor, press, screen_text, settled_text, shown, still_recording
 from tests.tui.screens.test_screens import SIZES, compare, resize
 
@@ -75,6 +76,23 @@ async def test_the_cursor_follows_the_latest_token_until_it_is_moved():
         draw(app, process, 4, DrawnToken(4, " 4", 0.5))
         await shown(app, pilot)
         assert (text.token.drawn.token, text.follows) == (3, False)
+
+
+async def test_a_recording_that_is_saved_has_the_tokens_that_were_watched(tmp_path):
+    async with monitor(save_directory=tmp_path) as (app, pilot):
+        process = await opened(app, pilot)
+        draw(app, process, 0, DrawnToken(1, " yes", 0.75, LIKELY))
+        await shown(app, pilot)
+        await press(app, pilot, "w")
+        streams = app.view.state.streams
+    (saved,) = tmp_path.iterdir()
+    source = open_recording(saved)
+    async with monitor(source) as (app, pilot):
+        source.playback.seek_to(1.0)
+        source.play(app.inbox, 0.0)
+        await shown(app, pilot)
+        assert app.view.state.streams == streams
+        assert streams
 
 
 async def test_missed_tokens_are_counted_where_they_would_stand():
