@@ -211,8 +211,7 @@ class PagesScreen(MonitorScreen):
 
     def show_body(self, view: View) -> None:
         pages, books = view.state.pages, self._books
-        if not self.has_class("-wide"):
-            self.map.styles.height = self._map_height(pages.total)
+        self.map.styles.height = None if self.has_class("-wide") else self._map_height(pages.total)
         shares, runs = pool_shares(view.state, look=self._look), list[tuple[int, int]]()
         figures = pages.used, pages.shared, pages.cached, pages.free
         if books is not None:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from pie_mlx.client import Client, EngineEvent, Watch
-from pie_mlx.errors import InvalidArgumentError, PieError, ProcessError
+from pie_mlx.errors import InvalidArgumentError, PieError
 from pie_mlx.events import AnyEvent, Event
 from pie_mlx.tui.model import Record
 from pie_mlx.tui.model.facts import NO_FACTS, Facts
@@ -89,7 +89,7 @@ class LiveSource:
         """Feed until the connection is lost, which is raised."""
         watch = await client.watch(since=0)
         if self._tokens_of:  # the connection was lost meanwhile, perhaps with the process
-            with contextlib.suppress(ProcessError):
+            with contextlib.suppress(PieError):  # an end of the connection shows below
                 await client.watch_tokens(self._tokens_of)
         feed.link(Link("live"))
         helpers = [asyncio.create_task(self._keep_facts(client, feed)), asyncio.create_task(self._keep_time(feed))]
