@@ -28,8 +28,8 @@ MOST_MATCHERS = 16_384
 class HostedProcess:
     """A process names only its own contexts and matchers; another's number is as good as a released one.
 
-    `closing` gives back what it owns, once it has been closed. `reuse` sums up its prompts. `token_watchers` are
-    told what it draws.
+    `closing` gives back what it owns, once it has been closed. `reuse` sums up its prompts. `token_watchers` learn
+    what it draws.
     """
 
     username: str

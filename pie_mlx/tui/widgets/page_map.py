@@ -31,8 +31,8 @@ Runs = Sequence[tuple[int, int]]
 
 
 class PageMap(Canvas, can_focus=True):
-    """`show` takes pages by owner; cells are in the order of the shares, not of the memory. A cell under the pointer or
-    the cursor is told by `Pointed`; its tooltip is the text of its share until `explain` gives a better one."""
+    """`show` takes pages by owner; cells are in the order of the shares, not of the memory. `Pointed` names the cell
+    under the pointer or the cursor; its tooltip is the text of its share until `explain` gives a better one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         ("left", "move(-1)", "The cell before"),

@@ -26,7 +26,7 @@ class LogitsRequest:
     """One reading of the logits at token `index` of a context's BatchEntry.
 
     `stream` and `counter` key the random draw (L6); `mask` restricts samplers only, probes see the plain logits (F9).
-    `counts` are those of the text up to this row, for a sampler with penalties (L7). `watch` is told what is drawn.
+    `counts` are those of the text up to this row, for a sampler with penalties (L7). `watch` learns what is drawn.
     """
 
     index: int
