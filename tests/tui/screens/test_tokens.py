@@ -28,6 +28,7 @@ async def test_the_tokens_of_the_demo_look_as_they_did():
         await opened(app, pilot)
         for _ in range(260):
             source.tick(app.inbox)
+        await settled_text(app, pilot)
         await press(app, pilot, "up", "left")
         for size in SIZES:
             await resize(app, pilot, size)
