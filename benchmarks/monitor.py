@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pie_mlx.tui.app import MonitorApp
+from pie_mlx.tui.model.pool_books import PoolBooks
 from pie_mlx.tui.pacing import LONGEST_PAUSE_SECONDS
 from pie_mlx.tui.source.base import Feed
 from pie_mlx.tui.source.demo import DemoSource
@@ -20,7 +21,7 @@ from pie_mlx.tui.source.scripted_engine import TICK_SECONDS, ScriptedEngine
 
 SMOKE = ("--programs", "10", "--screens", "overview", "--seconds", "0.1")
 PROGRAMS = (10, 200, 1000)
-SCREENS = ("overview", "inferlets", "market", "pages", "latency", "engine")
+SCREENS = ("overview", "inferlets", "market", "pages", "latency", "engine", "tokens")
 SIZE = (160, 50)
 PAGES_PER_PROGRAM = 20
 CLOCK = time.process_time
@@ -42,6 +43,13 @@ class MeteredSource(DemoSource):
                 self.tick(feed)
                 self.making_seconds += CLOCK() - before
 
+    async def pool(self) -> PoolBooks | None:
+        """An engine of its own would make it in its own process."""
+        before = CLOCK()
+        books = await super().pool()
+        self.making_seconds += CLOCK() - before
+        return books
+
 
 class MeteredApp(MonitorApp):
     """Counts its refreshes."""
@@ -60,7 +68,10 @@ async def measure(programs: int, screens: Sequence[str], seconds: float) -> list
     rows: list[tuple[str, float, float, float]] = []
     async with app.run_test(size=SIZE) as pilot:
         for screen in screens:
-            app.show_tab(screen)
+            if screen == "tokens":
+                app.open_tokens(app.view.programs[0].id)
+            else:
+                app.show_tab(screen)
             await pilot.pause(min(seconds, LONGEST_PAUSE_SECONDS + 0.5))  # the latest refresh is over
             idle = await share(pilot, min(seconds, 2.0))
             source.running, source.making_seconds, app.refreshes = True, 0.0, 0

@@ -264,6 +264,10 @@ class Client:
         )
         return Watch(json.loads(snapshot), self._watch(queue, number))
 
+    async def watch_tokens(self, process_id: str = "") -> None:
+        """Watch the tokens of one process too, or of none. Raises ProcessError if it is not running, or refuses."""
+        await self._connection.ask("watch_tokens", process_id=process_id)
+
     def _use_watch(self, queue: WatchQueue) -> None:
         """The server sends the events of one watch only: those after this response belong to the new one."""
         self._put_watched(
@@ -300,7 +304,7 @@ class Client:
     def _unattached(self, process_id: str) -> RemoteProcess:
         """A process whose events the server does not send to this client."""
         queue: asyncio.Queue[Delivery] = asyncio.Queue()
-        hint = f"leave out attach=False, or attach: {_attach_command(process_id)}"
+        hint = f"leave out attach=False, or attach: 'pie attach {process_id[:SHOWN_ID_CHARACTERS]}'"
         queue.put_nowait(SessionClosedError("launched without attaching: no events come here", hint=hint))
         return RemoteProcess(process_id, self, queue)
 
@@ -365,11 +369,7 @@ def _end_reason(process_id: str, reason: PieError) -> PieError:
     """Why the events of a running process end here, with a hint how to see the others."""
     if not isinstance(reason, SessionClosedError):
         return reason
-    return SessionClosedError(reason.message, hint=f"attach again: {_attach_command(process_id)}")
-
-
-def _attach_command(process_id: str) -> str:
-    return f"'pie attach {process_id[:SHOWN_ID_CHARACTERS]}'"
+    return SessionClosedError(reason.message, hint=f"attach again: 'pie attach {process_id[:SHOWN_ID_CHARACTERS]}'")
 
 
 async def connect(

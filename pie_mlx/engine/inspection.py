@@ -9,6 +9,7 @@ import msgspec
 from pie_mlx import calls
 from pie_mlx.engine.hosting.process import HostedProcess
 from pie_mlx.engine.market import Account, declared_bid
+from pie_mlx.engine.model.runner.token_watch import TokenWatch
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
 from pie_mlx.errors import ContextBusyError, ProcessError
@@ -159,6 +160,24 @@ def set_bid(services: Services, process_id: str, bid: float) -> int:
         services.emit(BidDeclared(context.id, declared))
     services.queue.wake()
     return len(contexts)
+
+
+def watch_tokens(services: Services, process_id: str, watcher: object) -> None:
+    """Emits TokensDrawn for a process until each watcher has left. Raises ProcessError for one that is not running."""
+    process = _process(services, process_id)
+    process.token_watchers.add(watcher)
+    for context in process.contexts.values():
+        context.watch = context.watch or TokenWatch()
+
+
+def unwatch_tokens(services: Services, process_id: str, watcher: object) -> None:
+    """Undoes `watch_tokens`. A process that has ended is ignored."""
+    process = services.processes.get(process_id)
+    if process is None:
+        return
+    process.token_watchers.discard(watcher)
+    for context in process.contexts.values() if not process.token_watchers else ():
+        context.watch = None
 
 
 def suspend(services: Services, process_id: str) -> int:

@@ -15,6 +15,7 @@ from pie_mlx.engine.language import Language
 from pie_mlx.engine.market import Horizon
 from pie_mlx.engine.market.accounting import Accounting
 from pie_mlx.engine.model.runner.runner import Runner
+from pie_mlx.engine.model.runner.token_watch import TokenWatch
 from pie_mlx.engine.paging.archive import SnapshotArchive
 from pie_mlx.engine.paging.disk.disk_cache import DiskCache
 from pie_mlx.engine.scheduler.live_context import LiveContext
@@ -65,6 +66,7 @@ class Services:
         """Give a context of the store to a process; forks and opened snapshots inherit the count of draws."""
         live = LiveContext.new(context, process.account, self.seed, sampled=sampled, parent=parent)
         live.user = process.username
+        live.watch = TokenWatch() if process.token_watchers else None
         self.store.contexts[context].owner = process.owner
         process.contexts[context] = live
         self._pages_of_accounts.pop(process.account, None)

@@ -44,6 +44,7 @@ from pie_mlx.events.process import (
     ProcessReturned,
     told_message,
 )
+from pie_mlx.events.tokens import DrawnToken, LikelyToken, TokensDrawn
 from pie_mlx.events.work import (
     DiskCacheChanged,
     EngineStarted,
@@ -68,6 +69,7 @@ EngineEvent = (
     | ContextReleased
     | PassCompleted
     | PromptProgressed
+    | TokensDrawn
     | TickCompleted
     | ContextSuspended
     | ContextRestoring
@@ -130,10 +132,12 @@ __all__ = [
     "ContextRestoring",
     "ContextSuspended",
     "DiskCacheChanged",
+    "DrawnToken",
     "EngineEvent",
     "EngineStarted",
     "Event",
     "HttpFetched",
+    "LikelyToken",
     "MarketSettled",
     "McpCalled",
     "McpServerStarted",
@@ -164,6 +168,7 @@ __all__ = [
     "SpillChanged",
     "TickCompleted",
     "TokensComputed",
+    "TokensDrawn",
     "WaitChanged",
     "WantedDetails",
     "told_message",

@@ -27,8 +27,8 @@ ENGINES = ("engines",)
 """Where there are several."""
 APP_WIDE = frozenset({*EVERYWHERE, *REPLAY, *ENGINES})
 """Places of the whole application, whatever the screen."""
-PROGRAMS = ("overview", "inferlets", "sessions", "market", "pages", "latency", "process")
-TABLES = (*TABS, "process")
+PROGRAMS = ("overview", "inferlets", "sessions", "market", "pages", "latency", "process", "tokens")
+TABLES = (*TABS, "process", "tokens")
 
 ACTIONS = (
     Action("overview", "1", EVERYWHERE, "", "Overview: figures, trends, the programs that hold most"),
@@ -60,14 +60,15 @@ ACTIONS = (
     Action("file", "f", ("sessions", "process"), "file", "Send the selected program a file", True),
     Action("attach", "a", ("sessions", "process"), "attach", "Attach to the selected program", True),
     Action("level", "l", ("logs",), "level", "Show more or less important lines"),
-    Action("follow", "g", ("logs",), "follow", "Follow the latest lines"),
-    Action("heat", "h", ("pages",), "heat", "Colour pages by their last use, or by owner"),
+    Action("follow", "g", ("logs", "tokens"), "follow", "Follow the latest lines, or tokens"),
+    Action("heat", "h", ("pages",), "heat", "Colour pages by owner, by last use, or by what also lies on disk"),
     Action("suspend", "z", PROGRAMS, "suspend", "Take the selected program's pages until next used", True),
     Action("bid", "b", PROGRAMS, "bid", "Set the bid of the selected program", True),
     Action("copy_command", "c", PROGRAMS, "copy", "Copy the pie command that shows the selected program"),
     Action("copy_cell", "y", TABLES, "", "Copy the id, a cell or all of the selected row"),
     Action("show_logs", "L", PROGRAMS, "", "Logs of the selected program, its own output first"),
     Action("show_pages", "P", PROGRAMS, "", "Pages of the selected program"),
+    Action("show_tokens", "T", PROGRAMS[:-1], "", "Tokens of the selected program, as it draws them"),
     Action("jump", "j", TABLES, "", "Jump to a panel by its letter"),
     Action("next_engine", "e", ENGINES, "engine", "The next engine; its tab is dim if it is gone, and ! is an alert"),
     Action("pause", "space", EVERYWHERE, "pause", "Pause or resume the view, or the recording"),

@@ -38,6 +38,7 @@ from pie_mlx.tui.screens.overview import OverviewScreen
 from pie_mlx.tui.screens.pages import PagesScreen
 from pie_mlx.tui.screens.process import ProcessScreen
 from pie_mlx.tui.screens.sessions import SessionsScreen
+from pie_mlx.tui.screens.tokens import TokensScreen
 from pie_mlx.tui.source.base import EventSource
 from pie_mlx.tui.source.recording import RecordingSource
 from pie_mlx.tui.widgets.palette import CYCLE, THEMES, Palette
@@ -45,7 +46,7 @@ from pie_mlx.tui.widgets.palette import CYCLE, THEMES, Palette
 _FOLDER = Path(__file__).parent
 STYLESHEETS: list[str | PurePath] = [
     _FOLDER / "app.tcss",
-    *(_FOLDER / "screens" / f"{name}.tcss" for name in (*TABS, "process")),
+    *(_FOLDER / "screens" / f"{name}.tcss" for name in (*TABS, "process", "tokens")),
     _FOLDER / "dialogs.tcss",
 ]
 
@@ -148,8 +149,8 @@ class MonitorApp(OwnCommands):
 
     def show_tab(self, tab: str) -> None:
         """Switch to another screen, closing the detail view."""
-        if isinstance(self.screen, ProcessScreen):
-            self.screen.dismiss()
+        while isinstance(self.screen, ProcessScreen | TokensScreen):
+            self.pop_screen()
         self.switch_mode(tab)
 
     def show_engine(self, place: int) -> None:
@@ -170,6 +171,10 @@ class MonitorApp(OwnCommands):
         """Open the detail view of a program."""
         if process in self.view.state.processes:
             self.push_screen(ProcessScreen(process))
+
+    def open_tokens(self, process: str) -> None:
+        """Open the tokens of a program above its detail view, or above the list it was chosen from."""
+        self.push_screen(TokensScreen(process))
 
     # Actions of `ACTIONS`.
 

@@ -70,6 +70,10 @@ class Monitor(App[None]):
         """Show the detail view of a program."""
         raise NotImplementedError
 
+    def open_tokens(self, process: str) -> None:
+        """Show the tokens that a program draws."""
+        raise NotImplementedError
+
     def key_labels(self, place: str) -> list[tuple[str, str]]:
         """The keys of a screen's key bar, with their labels."""
         return [

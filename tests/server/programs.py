@@ -29,6 +29,8 @@ async def main(input):
             session.send("waiting")
             await asyncio.Event().wait()
         case "generate":
+            if input.get("waits"):
+                await session.receive()
             with Context(Model.load(runtime.models()[0])) as context:
                 context.append(range(20))
                 tokens = await context.generate(Sampler.argmax(), max_tokens=4, auto_flush=False).collect_tokens()

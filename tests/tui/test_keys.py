@@ -23,20 +23,21 @@ from pie_mlx.tui.own_commands import READ_ONLY
 from pie_mlx.tui.preferences import Preferences
 from pie_mlx.tui.screens.help import HelpScreen
 from pie_mlx.tui.screens.process import ProcessScreen
+from pie_mlx.tui.screens.tokens import TokensScreen
 from pie_mlx.tui.source.recording import open_recording
 from pie_mlx.tui.widgets.bars import ReplayBar
 from pie_mlx.tui.widgets.palette import CYCLE
 from pie_mlx.tui.widgets.table import Table
 from tests.tui.harness import StillDemo, monitor, press, screen_text, settled_text, shown, still_recording, toasts
 
-PLACES = (*TABS, "process")
-LEADING_AWAY = ("back", "open", "show_logs", "show_pages")
+PLACES = (*TABS, "process", "tokens")
+LEADING_AWAY = ("back", "open", "show_logs", "show_pages", "show_tokens")
+OPENING = {"process": ("2", "enter"), "tokens": ("2", "T")}
 STEERING = [action.id for action in ACTIONS if action.steers]
 
 
 async def go(app, pilot, place):
-    keys = ("2", "enter") if place == "process" else (str((TABS.index(place) + 1) % 10),)
-    await press(app, pilot, *keys)
+    await press(app, pilot, *(OPENING.get(place) or str((TABS.index(place) + 1) % 10)))
 
 
 async def test_every_key_of_every_screen_breaks_nothing():
@@ -79,7 +80,7 @@ def test_every_action_has_a_method_where_it_is_bound(action):
 
 
 def screen_of(name):
-    return ProcessScreen if name == "process" else MonitorApp.MODES[name]
+    return {"process": ProcessScreen, "tokens": TokensScreen}.get(name) or MonitorApp.MODES[name]
 
 
 def test_no_key_means_two_things_on_a_screen():
@@ -95,7 +96,7 @@ def test_the_keys_in_the_documentation_are_those_of_the_table():
 
 def test_every_screen_has_a_stylesheet():
     folder = Path(screens.__file__).parent
-    assert {file.stem for file in folder.glob("*.tcss")} == {*TABS, "process"}
+    assert {file.stem for file in folder.glob("*.tcss")} == {*TABS, "process", "tokens"}
 
 
 async def test_digits_and_arrows_change_screens():

@@ -28,7 +28,8 @@ MOST_MATCHERS = 16_384
 class HostedProcess:
     """A process names only its own contexts and matchers; another's number is as good as a released one.
 
-    `closing` gives back what it owns, once it has been closed. `reuse` sums up its prompts.
+    `closing` gives back what it owns, once it has been closed. `reuse` sums up its prompts. `token_watchers` learn
+    what it draws.
     """
 
     username: str
@@ -45,6 +46,7 @@ class HostedProcess:
     upload: Upload | None = None
     download: Download | None = None
     reuse: Reuse = field(default_factory=Reuse)
+    token_watchers: set[object] = field(default_factory=set[object])
 
     @property
     def owner(self) -> Owner:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pie_mlx.engine.market import Horizon, Retention
 from pie_mlx.engine.model.runner.randomness import stream_key
 from pie_mlx.engine.model.runner.token_counts import CountedText
+from pie_mlx.engine.model.runner.token_watch import TokenWatch
 from pie_mlx.engine.speculation.drafting import NgramDrafter, Pace
 from pie_mlx.errors import ContextReleasedError, PieError
 
@@ -89,6 +90,8 @@ class LiveContext:
     """Of its last pass: tokens with KV so far, cached ones among them, and how many they will be."""
     retention: Retention | None = None
     """What its pages are worth while it does nothing, as its program said."""
+    watch: TokenWatch | None = None
+    """Learns what is drawn while somebody watches its program."""
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Orders the calls that name it (P3)."""
 

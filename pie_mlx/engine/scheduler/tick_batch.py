@@ -68,7 +68,7 @@ def _chunk_reads(task: ForwardTask, count: int) -> tuple[LogitsRequest, ...]:
         return tuple(task.reads)
     start = task.cursor
     return tuple(
-        LogitsRequest(read.index - start, read.read, read.stream, read.counter, read.mask, read.counts)
+        LogitsRequest(read.index - start, read.read, read.stream, read.counter, read.mask, read.counts, read.watch)
         for _, read in task.reads_within(count)
     )
 

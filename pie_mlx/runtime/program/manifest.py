@@ -29,12 +29,14 @@ _INFORMATIVE_RUNTIME_KEYS = ("core", "mcp", "python-runtime")
 
 @dataclass(frozen=True, slots=True)
 class RuntimeSettings:
-    """How a program is started. `entry` names a function of main.py; `call` is how it takes its input."""
+    """How a program is started. `entry` names a function of main.py; `call` is how it takes its input. If it
+    `shows_tokens`, who may see its output may watch it draw them."""
 
     entry: str = "main"
     call: str = "input"
     inferlet: Requirement | None = None
     packages: tuple[str, ...] = ()
+    shows_tokens: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +157,7 @@ def _runtime(section: Section) -> tuple[RuntimeSettings, bool, bool]:
         call=_one_of(section, "call", ("input", "kwargs")),
         inferlet=_requirement(section, "inferlet"),
         packages=section.texts("packages"),
+        shows_tokens=section.flag("show_tokens", True),
     )
     # Manifests written for other engines declare parameters as documentation; refusing inputs by them breaks programs.
     foreign = "core" in section or settings.call == "kwargs"

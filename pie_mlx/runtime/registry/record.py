@@ -83,6 +83,11 @@ class ProcessRecord:
         return self.entry is None
 
     @property
+    def shows_tokens(self) -> bool:
+        """Whether those who may see its output may see each of its tokens, and the text in its pages."""
+        return self.is_logged and self.program.manifest.runtime.shows_tokens
+
+    @property
     def is_abandoned(self) -> bool:
         """Whether it waits for a detached client."""
         waits = self.process is not None and self.process.awaits_client()

@@ -49,6 +49,7 @@ from pie_mlx.server.frames.requests import (
     TransferFile,
     UnwatchEvents,
     WatchEvents,
+    WatchTokens,
 )
 
 __all__ = [
@@ -92,6 +93,7 @@ __all__ = [
     "Unfit",
     "UnwatchEvents",
     "WatchEvents",
+    "WatchTokens",
     "decode",
     "engine_event",
     "file_chunk",

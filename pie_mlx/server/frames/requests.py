@@ -149,6 +149,12 @@ class UnwatchEvents(Request, frozen=True):
     pass
 
 
+class WatchTokens(Request, frozen=True):
+    """Of no process if the id is empty."""
+
+    process_id: str
+
+
 class SubmitWorkflow(Request, frozen=True):
     pass
 
@@ -213,6 +219,7 @@ AnyFrame = (
     | RegisterMcpServer
     | WatchEvents
     | UnwatchEvents
+    | WatchTokens
     | SubmitWorkflow
     | CancelWorkflow
     | AttachWorkflow

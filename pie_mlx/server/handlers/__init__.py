@@ -1,6 +1,17 @@
 """One handler per kind of frame, one module per topic. Knows sessions, not bytes."""
 
-from pie_mlx.server.handlers import authentication, batches, daemons, files, mcp, processes, programs, queries, watching
+from pie_mlx.server.handlers import (
+    authentication,
+    batches,
+    daemons,
+    files,
+    mcp,
+    pages,
+    processes,
+    programs,
+    queries,
+    watching,
+)
 from pie_mlx.server.handlers.base import handlers
 
 __all__ = [
@@ -10,6 +21,7 @@ __all__ = [
     "files",
     "handlers",
     "mcp",
+    "pages",
     "processes",
     "programs",
     "queries",

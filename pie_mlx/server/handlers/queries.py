@@ -33,6 +33,7 @@ EXTENSIONS = [
     "set_bid",
     "suspend_process",
     "watch_events",
+    "watch_tokens",
     "process_output",
     "process_logs",
     "process_result",
@@ -75,7 +76,9 @@ Answer = Callable[[Connection, Any], Awaitable[dict[str, object]]]
 _subjects: dict[str, tuple[type[msgspec.Struct], Answer]] = {}
 
 
-def _answers(subject: str, options: type[msgspec.Struct] = NoOptions) -> Callable[[Answer], Answer]:
+def answers(subject: str, options: type[msgspec.Struct] = NoOptions) -> Callable[[Answer], Answer]:
+    """Register what answers a subject."""
+
     def register(answer: Answer) -> Answer:
         _subjects[subject] = options, answer
         return answer
@@ -96,7 +99,7 @@ async def query(connection: Connection, request: Query) -> str:
     return msgspec.json.encode(await answer(connection, given)).decode()
 
 
-@_answers("model_status")
+@answers("model_status")
 async def model_status(connection: Connection, options: NoOptions) -> dict[str, object]:
     del options
     service = connection.service
@@ -114,7 +117,7 @@ async def model_status(connection: Connection, options: NoOptions) -> dict[str, 
     return service.totals.model_status(name) | {f"{name}.{key}": value for key, value in ours.items()}
 
 
-@_answers("engine_info")
+@answers("engine_info")
 async def engine_info(connection: Connection, options: NoOptions) -> dict[str, object]:
     del options
     service, settings = connection.service, connection.service.settings
@@ -138,7 +141,7 @@ async def engine_info(connection: Connection, options: NoOptions) -> dict[str, o
     }
 
 
-@_answers("machine")
+@answers("machine")
 async def machine(connection: Connection, options: NoOptions) -> dict[str, object]:
     """Memory, processor and GPU of the engine's machine, for people; what the system does not report is 0 or null."""
     del options
@@ -146,7 +149,7 @@ async def machine(connection: Connection, options: NoOptions) -> dict[str, objec
     return msgspec.structs.asdict(use) | await asyncio.to_thread(machine_figures, gpu=connection.service.gpu.read)
 
 
-@_answers("processes", ProcessesOptions)
+@answers("processes", ProcessesOptions)
 async def processes(connection: Connection, options: ProcessesOptions) -> dict[str, object]:
     found = [row for row in await rows(connection, all=options.all) if row.id.startswith(options.id_prefix.lower())]
     if options.after:
@@ -157,7 +160,7 @@ async def processes(connection: Connection, options: ProcessesOptions) -> dict[s
     return {"processes": page, "next": page[-1].id if rest else None}
 
 
-@_answers("process_output", OutputOptions)
+@answers("process_output", OutputOptions)
 async def process_output(connection: Connection, options: OutputOptions) -> dict[str, object]:
     """From the log on disk, so it also covers earlier runs of the engine."""
     logs = _logs(connection)
@@ -172,7 +175,7 @@ async def process_output(connection: Connection, options: OutputOptions) -> dict
     return {"process_id": process_id, "program": head.program, "running": running, "events": plain_lines(lines)}
 
 
-@_answers("process_logs", LogsOptions)
+@answers("process_logs", LogsOptions)
 async def process_logs(connection: Connection, options: LogsOptions) -> dict[str, object]:
     """The newest logs visible to the user, including earlier runs of the engine."""
     user, prefix = connection.user, options.id_prefix.lower()
@@ -198,13 +201,13 @@ def _logs(connection: Connection) -> OutputLogs:
     return logs
 
 
-@_answers("process_result", ProcessOptions)
+@answers("process_result", ProcessOptions)
 async def process_result(connection: Connection, options: ProcessOptions) -> dict[str, object]:
     record = connection.service.registry.find(options.process_id, connection.user)
     return cast("dict[str, object]", msgspec.to_builtins(result_of(record)))
 
 
-@_answers("programs", ProgramsOptions)
+@answers("programs", ProgramsOptions)
 async def programs(connection: Connection, options: ProgramsOptions) -> dict[str, object]:
     """With a name, `trusted` says for each version whether the bare name may mean it."""
     store, user = connection.service.programs, connection.user.name
@@ -222,7 +225,7 @@ async def programs(connection: Connection, options: ProgramsOptions) -> dict[str
     return {"programs": found}
 
 
-@_answers("sessions")
+@answers("sessions")
 async def sessions(connection: Connection, options: NoOptions) -> dict[str, object]:
     del options
     user = connection.user
@@ -240,7 +243,7 @@ async def sessions(connection: Connection, options: NoOptions) -> dict[str, obje
     return {"sessions": sorted(shown, key=lambda session: session["since"])}
 
 
-@_answers("market")
+@answers("market")
 async def market(connection: Connection, options: NoOptions) -> dict[str, object]:
     del options
     engine = connection.service.engine
@@ -252,7 +255,7 @@ async def market(connection: Connection, options: NoOptions) -> dict[str, object
     return {**msgspec.structs.asdict(status), "accounts": accounts}
 
 
-@_answers("pages")
+@answers("pages")
 async def pages(connection: Connection, options: NoOptions) -> dict[str, object]:
     del options
     engine = connection.service.engine
@@ -262,7 +265,7 @@ async def pages(connection: Connection, options: NoOptions) -> dict[str, object]
     return {**msgspec.structs.asdict(usage), "free": usage.free, "contexts": contexts}
 
 
-@_answers("adapters")
+@answers("adapters")
 async def adapters(connection: Connection, options: NoOptions) -> dict[str, object]:
     """Adapters of the user; all for an administrator."""
     del options
@@ -271,7 +274,7 @@ async def adapters(connection: Connection, options: NoOptions) -> dict[str, obje
     return {"adapters": [one for one in found if user.admin or one.username == user.name]}
 
 
-@_answers("mcp_servers")
+@answers("mcp_servers")
 async def mcp_servers(connection: Connection, options: NoOptions) -> dict[str, object]:
     """MCP servers of this connection and of the engine."""
     del options

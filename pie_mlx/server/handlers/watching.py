@@ -5,9 +5,9 @@ from typing import cast
 import msgspec
 
 from pie_mlx.engine import inspection
-from pie_mlx.errors import InvalidArgumentError
+from pie_mlx.errors import InvalidArgumentError, ProcessError
 from pie_mlx.figures import NOTHING
-from pie_mlx.server.frames import VALUE_LIMIT_BYTES, UnwatchEvents, WatchEvents
+from pie_mlx.server.frames import VALUE_LIMIT_BYTES, UnwatchEvents, WatchEvents, WatchTokens
 from pie_mlx.server.handlers.base import handles
 from pie_mlx.server.handlers.processes import rows
 from pie_mlx.server.session.connection import Connection
@@ -24,7 +24,7 @@ async def watch(connection: Connection, request: WatchEvents) -> None:
     connection.reply(request, snapshot_json(sequence, state).decode())
     begin = sequence if request.since is None else min(request.since, sequence)
     kinds = None if request.kinds is None else frozenset(request.kinds)
-    connection.watch(Watcher(connection.service.feed, connection.user, begin, kinds))
+    connection.watch(Watcher(connection.service.feed, connection.user, begin, kinds, connection.tokens))
 
 
 @handles(UnwatchEvents)
@@ -32,6 +32,22 @@ async def unwatch(connection: Connection, request: UnwatchEvents) -> str:
     del request
     connection.watch(None)
     return "Events are no longer sent"
+
+
+@handles(WatchTokens)
+async def watch_tokens(connection: Connection, request: WatchTokens) -> str:
+    """Of one process at a time, among the events. Who may see its output may see them, unless its program refuses."""
+    if not request.process_id:
+        await connection.watch_tokens("")
+        return "Tokens are no longer sent"
+    record = connection.service.registry.find(request.process_id, connection.user)
+    if not record.shows_tokens:
+        raise ProcessError(
+            f"process {record.id}: its program does not show its tokens",
+            hint="its manifest says so, or it answers a request whose client alone gets the answer",
+        )
+    await connection.watch_tokens(record.id)
+    return "Tokens are sent among the events"
 
 
 def snapshot_json(sequence: int, state: dict[str, object]) -> bytes:

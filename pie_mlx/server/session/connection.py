@@ -7,6 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
+from pie_mlx.engine import inspection
 from pie_mlx.errors import AuthError, PieError, ProtocolError
 from pie_mlx.events import ProcessEvent, ProcessFailed, ProcessReturned
 from pie_mlx.runtime.program.program import Program
@@ -18,7 +19,7 @@ from pie_mlx.server.session.client_mcp import ClientServers
 from pie_mlx.server.session.outbox import Outbox
 from pie_mlx.server.session.uploads import FileUploads, ProgramUploads
 from pie_mlx.server.transport.websocket import Websocket
-from pie_mlx.server.watching.feed import Watcher
+from pie_mlx.server.watching.feed import WatchedTokens, Watcher
 
 _log = logging.getLogger(__name__)
 
@@ -50,6 +51,7 @@ class Connection:
         self.uploaded: dict[str, Program] = {}
         self.files = FileUploads(service.settings.upload_bytes, service.settings.upload_pause_seconds)
         self.watcher: Watcher | None = None
+        self.tokens = WatchedTokens()
         self._wire = wire
         self._handlers = handlers
         self._outbox = Outbox(self._spare, self._sent)
@@ -97,6 +99,8 @@ class Connection:
         self._server.cancel()
         for task in self._background:
             task.cancel()
+        if self.tokens.process:
+            self._keep(asyncio.create_task(self._leave_tokens()))
         self.mcp.close()
         unsent = self._outbox.unsent()
         for process, record in self.attached.items():
@@ -158,11 +162,19 @@ class Connection:
             self.flush()
         self.service.want_details()
 
+    async def watch_tokens(self, process: str) -> None:
+        """Receive the tokens of this process, and no longer those of another; of none if it is empty.
+
+        Raises ProcessError for one that is not running.
+        """
+        await self._leave_tokens()
+        if process:
+            self.tokens.process = process
+            await self.service.engine.consult(lambda services: inspection.watch_tokens(services, process, self.tokens))
+
     def spawn(self, work: Coroutine[Any, Any, str | None], request: frames.Request) -> None:
         """Answer a request later, without delaying the frames after it."""
-        task = asyncio.create_task(self._answer(work, request.corr_id))
-        self._background.add(task)
-        task.add_done_callback(self._finished)
+        self._keep(asyncio.create_task(self._answer(work, request.corr_id)))
 
     def give_up_stalled_uploads(self) -> None:
         """Abandon stalled uploads. Called periodically."""
@@ -229,6 +241,18 @@ class Connection:
     def _release(self, process: str) -> None:
         self._outbox.release(process)
         self.flush()
+
+    async def _leave_tokens(self) -> None:
+        process, self.tokens.process = self.tokens.process, ""
+        if process:
+            with contextlib.suppress(PieError):  # the engine may have stopped
+                await self.service.engine.consult(
+                    lambda services: inspection.unwatch_tokens(services, process, self.tokens)
+                )
+
+    def _keep(self, task: "asyncio.Task[None]") -> None:
+        self._background.add(task)
+        task.add_done_callback(self._finished)
 
     def _finished(self, task: "asyncio.Task[None]") -> None:
         self._background.discard(task)

@@ -27,6 +27,7 @@ from pie_mlx.events import (
     ProcessQueued,
     ProcessReturned,
     TokensComputed,
+    TokensDrawn,
 )
 from pie_mlx.runtime.registry import User
 from pie_mlx.server.frames import VALUE_LIMIT_BYTES, engine_event
@@ -41,6 +42,7 @@ _MOVEMENT_BYTES = 256
 _TOOL_BYTES = 512
 _COUNT_BYTES = 128
 _TOKEN_BYTES = 96
+_LIKELY_BYTES = 160
 _LONG_FIELDS: dict[type[Event], str] = {
     ProcessOutput: "text",
     ProcessMessage: "text",
@@ -192,9 +194,18 @@ def _size_bytes(event: Event) -> int:
         return _BARE_BYTES + (len(event.processes) + len(event.contexts)) * _COUNT_BYTES
     if isinstance(event, TokensComputed):
         return _BARE_BYTES + len(event.pieces) * _TOKEN_BYTES
+    if isinstance(event, TokensDrawn):
+        return _BARE_BYTES + sum(len(token.likely) + 1 for token in event.tokens) * _LIKELY_BYTES
     if isinstance(event, McpToolsListed):
         return _BARE_BYTES + len(event.tools) * _TOOL_BYTES
     return _BARE_BYTES
+
+
+@dataclass(slots=True, eq=False)
+class WatchedTokens:
+    """The one process of which a client receives tokens too; empty for none."""
+
+    process: str = ""
 
 
 @dataclass(slots=True)
@@ -205,6 +216,7 @@ class Watcher:
     user: User
     sequence: int
     kinds: Collection[str] | None = None
+    tokens: WatchedTokens = field(default_factory=WatchedTokens)
 
     def next_frame(self) -> bytes | None:
         """The next event visible to the reader, or a gap; None at the end."""
@@ -222,6 +234,8 @@ class Watcher:
     def _frame(self, found: FeedEvent) -> bytes | None:
         kind = found.event.kind
         if kind in DETAIL_KINDS if self.kinds is None else kind not in self.kinds:
+            return None
+        if isinstance(found.event, TokensDrawn) and found.event.process != self.tokens.process:
             return None
         event = found.seen_by(self.user, self.feed.owners)
         if event is None:

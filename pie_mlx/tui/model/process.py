@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 
 from pie_mlx.events import CANCELLED, ProcessLaunched, told_message
-from pie_mlx.tui.model.context import Span
+from pie_mlx.tui.model.context import Span, with_span
 from pie_mlx.tui.model.text import shortened
 
 Outcome = Literal["", "returned", "failed", "killed"]
@@ -107,6 +107,12 @@ def ended(process: ProcessState, outcome: Outcome, result: str, seconds: float) 
         own_pages=0,
         shared_pages=0,
     )
+
+
+def with_call(process: ProcessState, took_seconds: float, seconds: float) -> ProcessState:
+    """The process after a call of an MCP server."""
+    call = Span("tool", seconds - took_seconds, seconds)
+    return msgspec.structs.replace(process, tools=with_span(process.tools, call))
 
 
 def with_output(process: ProcessState, stream: Stream, text: str, seconds: float) -> ProcessState:

@@ -10,6 +10,7 @@ from pie_mlx.figures import Recent
 from pie_mlx.tui.model.context import IDLE_SECONDS, ContextState, Reply
 from pie_mlx.tui.model.mcp import McpServers
 from pie_mlx.tui.model.process import ProcessState
+from pie_mlx.tui.model.token_stream import TokenStreams
 
 SAMPLE_SECONDS = 0.25
 HISTORY_SAMPLES = 1440
@@ -139,6 +140,7 @@ class MonitorState(msgspec.Struct, frozen=True):
     mcp: McpServers = {}
     recent: Recent = Recent()
     replies: tuple[Reply, ...] = ()
+    streams: TokenStreams = {}
 
     @property
     def page_size(self) -> int:

@@ -220,6 +220,10 @@ class MonitorScreen(Screen[None]):
         if process := self._chosen():
             self.monitor.show_program("pages", process)
 
+    def action_show_tokens(self) -> None:
+        if process := self._chosen():
+            self.monitor.open_tokens(process)
+
     def show_program(self, process: str) -> None:
         """Show what the screen has of one program."""
 

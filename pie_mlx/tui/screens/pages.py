@@ -1,26 +1,34 @@
 """The screen of the pool by owner, and the tree of forks."""
 
+import contextlib
 from collections.abc import Iterator, Sequence
+from functools import partial
 from math import inf
 from typing import ClassVar
 
 import msgspec
+from textual.containers import Container
 from textual.widget import Widget
 
+from pie_mlx.errors import PieError
 from pie_mlx.tui.model import MonitorState
 from pie_mlx.tui.model.context import activity
+from pie_mlx.tui.model.pool_books import USED, PoolBooks, PoolGroup, StateSlot
 from pie_mlx.tui.model.views.context_tree import TreeRow, context_tree
-from pie_mlx.tui.model.views.pool import HeldPages, held_pages
+from pie_mlx.tui.model.views.pool import HeldPages, booked_pages, held_pages
 from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
+from pie_mlx.tui.screens.page_detail import DISK, STATES, PageBox, disk_row, page_lines
 from pie_mlx.tui.view import View
 from pie_mlx.tui.widgets.canvas import Piece
 from pie_mlx.tui.widgets.column import Column
-from pie_mlx.tui.widgets.page_map import LEGEND_LINES, PageMap
+from pie_mlx.tui.widgets.grid import Grid
+from pie_mlx.tui.widgets.page_map import LEGEND_LINES, PageMap, Runs
 from pie_mlx.tui.widgets.palette import STATUS_TONES, owner_tone
 from pie_mlx.tui.widgets.share_bar import Share
 from pie_mlx.tui.widgets.table import Table
 
 BAR_CELLS = 24
+ASK_SECONDS = 1.0
 
 
 HEAT = (
@@ -32,20 +40,58 @@ HEAT = (
 """How long ago pages were used, at most; the tone of such pages, and its name."""
 
 
-def pool_shares(state: MonitorState, *, by_heat: bool = False) -> list[Share]:
-    """The pool by holder, or by the last use of its pages, with a text for each."""
+LOOKS = ("owner", "last use", "disk")
+"""What the colours of pages tell."""
+RESTING = (
+    ("snapshot", "snapshots", "of snapshots, which no context holds"),
+    ("kept", "kept", "kept for a while, as its program asked"),
+    ("cached", "cached", "cached, free to take"),
+    ("withheld", "withheld", "withheld, as the system is short of memory"),
+    ("free", "free", "free"),
+)
+"""Kinds of pages that no context holds, their names, and what is said of them."""
+
+
+def pool_shares(state: MonitorState, *, look: str = LOOKS[0]) -> list[Share]:
+    """The pool by holder, or by the last use of its pages, as events tell, with a text for each."""
     return [
-        *(_held_share(each, state.seconds, by_heat) for each in held_pages(state)),
-        Share("cached", state.pages.cached, "faint" if by_heat else "muted", text="cached, free to take"),
+        *(_held_share(each, state.seconds, look) for each in held_pages(state)),
+        Share("cached", state.pages.cached, "faint" if look == LOOKS[1] else "muted", text="cached, free to take"),
         Share("free", state.pages.free, "faint", text="free"),
     ]
 
 
-def _held_share(held: HeldPages, now: float, by_heat: bool) -> Share:
+def book_shares(state: MonitorState, books: PoolBooks, *, look: str = LOOKS[0]) -> tuple[list[Share], Runs]:
+    """The same from the engine's books, and the physical pages in the order of the shares, if all are known."""
+    held = booked_pages(state, books)
+    shares = [_held_share(each, state.seconds, look) for each in held]
+    runs = [run for each in held for run in each.runs]
+    for kind, name, text in RESTING:
+        for group in (group for group in books.groups if group.kind == kind):
+            shares.append(_resting_share(name, group, text, look))
+            runs += group.pages
+    known = sum(count for _, count in runs) == sum(share.amount for share in shares)
+    return shares, runs if known else []
+
+
+def _held_share(held: HeldPages, now: float, look: str) -> Share:
     name, tone = held.owner, owner_tone(held.account) if held.account >= 0 else "bright"
-    if by_heat:
+    if look == LOOKS[1]:
         tone, name = next((tone, name) for most, tone, name in HEAT if now - held.used_seconds <= most)
+    if look == LOOKS[2]:
+        name, tone = _on_disk(held.stored)
     return Share(name, held.pages, tone, held.shared, held.described(now))
+
+
+def _resting_share(name: str, group: PoolGroup, text: str, look: str) -> Share:
+    tone = "muted" if look == LOOKS[0] and group.kind != "free" else "faint"
+    if look == LOOKS[2] and group.kind != "free":
+        name, tone = _on_disk(group.stored)
+    return Share(name, group.count, tone, text=text)
+
+
+def _on_disk(stored: bool) -> tuple[str, str]:
+    return ("also on disk", "good") if stored else ("in memory only", "muted")
 
 
 def legend(shares: Sequence[Share]) -> list[Share]:
@@ -135,13 +181,22 @@ TREE = (
 
 
 class PagesScreen(MonitorScreen):
+    """Asks the engine for its pool once a second, as long as it is seen."""
+
     NAME = "pages"
+    AUTO_FOCUS = "#tree"
     BINDINGS: ClassVar = place_bindings("pages")
 
     def __init__(self) -> None:
         super().__init__()
         self.map = PageMap(id="map")
-        self._by_heat = False
+        self.page = PageBox(id="page")
+        self.disk = Grid("Disk cache", DISK, id="disk")
+        self.states = Table[StateSlot](
+            STATES, lambda slot: str(slot.context), title="States of recurrent layers", id="states", empty="none"
+        )
+        self._look = LOOKS[0]
+        self._books: PoolBooks | None = None
         self.forest = Table[TreeLine](
             TREE,
             lambda row: str(row.context.id),
@@ -152,24 +207,75 @@ class PagesScreen(MonitorScreen):
 
     def body(self) -> Iterator[Widget]:
         yield self.map
-        yield self.forest
+        yield Container(self.page, self.forest, Container(self.disk, self.states, id="tiers"), id="contexts")
 
     def show_body(self, view: View) -> None:
-        pages, spilled = view.state.pages, view.state.spilled_pages
-        if not self.has_class("-wide"):
-            self.map.styles.height = self._map_height(pages.total)
-        shares = pool_shares(view.state, by_heat=self._by_heat)
-        on_disk = [Share("in the spill file", spilled, "owner5", hatched=True)]
-        self.map.show(shares, [*legend(shares), *on_disk])
-        used = f"{pages.used} used, {pages.shared} of them shared"
-        order = "last use" if self._by_heat else "owner"
-        self.map.name_border(f"Pool by {order}: {used}, {pages.cached} cached, {pages.free} free")
+        pages, books = view.state.pages, self._books
+        self.map.styles.height = None if self.has_class("-wide") else self._map_height(pages.total)
+        shares, runs = pool_shares(view.state, look=self._look), list[tuple[int, int]]()
+        figures = pages.used, pages.shared, pages.cached, pages.free
+        if books is not None:
+            shares, runs = book_shares(view.state, books, look=self._look)
+            figures = books.count(*USED), books.shared, books.count("cached", "kept"), books.count("snapshot", "free")
+        on_disk = [Share("in the spill file", view.state.spilled_pages, "owner5", hatched=True)]
+        self.map.show(shares, [*legend(shares), *on_disk], runs)
+        text = "{} used, {} of them shared, {} cached, {} free".format(*figures)
+        stored = f", {books.stored} also on disk" if books is not None and books.disk else ""
+        self.map.name_border(f"Pool by {self._look}: {text}{stored}")
+        self._show_tiers(books or PoolBooks())
         lines = tree_lines(view.state)
         self.forest.show(lines if self.forest.is_in_source_order else [_alone(line) for line in lines])
         self.forest.name_border(subtitle=f"{len(view.state.contexts)} contexts")
 
+    def _show_tiers(self, books: PoolBooks) -> None:
+        """What lies beside the pool, if anything does."""
+        self.set_class(bool(books.disk or books.states), "-tiers")
+        self.disk.show([disk_row(each, books.model) for each in books.disk])
+        self.disk.display, self.states.display = bool(books.disk), bool(books.states)
+        self.states.show(books.states)
+
+    # Asking.
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.set_interval(ASK_SECONDS, self.ask)
+
+    def on_screen_resume(self) -> None:
+        super().on_screen_resume()
+        self.ask()
+
+    def ask(self) -> None:
+        """Ask for the pool, if somebody looks."""
+        if self.is_current and not self.monitor.view.paused:
+            self.run_worker(self._ask, exclusive=True, group="pool")
+
+    async def _ask(self) -> None:
+        before = self._books
+        try:
+            self._books = await self.monitor.source.pool()
+        except (PieError, OSError):
+            self._books = None  # an older engine, or none: events still tell how many pages there are
+        if before is None or self._books is None:  # else the next refresh shows it
+            self.show_body(self.monitor.view)
+
+    def on_page_map_pointed(self, message: PageMap.Pointed) -> None:
+        self.run_worker(partial(self._ask_page, message.page), exclusive=True, group="page")
+
+    async def _ask_page(self, number: int) -> None:
+        with contextlib.suppress(PieError, OSError):
+            page = await self.monitor.source.page(number)
+            self.page.show(page_lines(page, self.monitor.view.state) if page is not None else [])
+            self.map.explain(self.page.text)
+
+    def on_descendant_focus(self) -> None:
+        self.set_class(self.map.has_focus, "-detail")
+
+    def on_descendant_blur(self) -> None:
+        self.set_class(self.map.has_focus, "-detail")
+
     def action_heat(self) -> None:
-        self._by_heat = not self._by_heat
+        looks = LOOKS if self._books is not None and self._books.disk else LOOKS[:2]
+        self._look = looks[(looks.index(self._look) + 1) % len(looks)] if self._look in looks else LOOKS[0]
         self.show_body(self.monitor.view)
 
     def _map_height(self, pages: int) -> int:

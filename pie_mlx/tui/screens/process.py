@@ -117,6 +117,7 @@ class ProcessScreen(MonitorScreen):
         if process.miss:
             self.input.name_border(subtitle=f"not cached: {one_line(process.miss)}")
         self.said.show(process.output)
+        self.said.name_border(subtitle="T: its tokens")
         self.errors.show(process.output)
 
     def _show_timeline(self, view: View, process: ProcessState, contexts: list[ContextState]) -> None:

@@ -7,6 +7,7 @@ import msgspec
 
 from pie_mlx.tui.model import MonitorState, Record
 from pie_mlx.tui.model.facts import Facts
+from pie_mlx.tui.model.pool_books import PageBook, PoolBooks
 from pie_mlx.tui.source.playback import Playback
 
 LinkState = Literal["connecting", "live", "reconnecting", "replay", "demo"]
@@ -59,4 +60,16 @@ class EventSource(Protocol):
 
     async def run(self, feed: Feed) -> None:
         """Feed until cancelled. A source that ends or fails reports it by `link` and waits; it raises nothing."""
+        ...
+
+    async def watch_tokens(self, process: str) -> None:
+        """Feed the tokens of one process too, or of none if it is empty. Raises PieError where that is not possible."""
+        ...
+
+    async def pool(self) -> PoolBooks | None:
+        """Every page of the pool, as the engine has it now; None if no engine runs. Raises PieError."""
+        ...
+
+    async def page(self, number: int) -> PageBook | None:
+        """One page of the pool. Raises PieError."""
         ...

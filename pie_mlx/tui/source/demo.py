@@ -5,11 +5,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from pie_mlx.events import Event, ProcessLaunched
+from pie_mlx.events import Event, PagesCounted, PageUsage, ProcessLaunched
 from pie_mlx.gpu_meter.reading import GpuReading
 from pie_mlx.tui.model import Record
 from pie_mlx.tui.model.facts import Connection, Facts, InstalledProgram, Machine, Parameter
+from pie_mlx.tui.model.pool_books import PageBook, PoolBooks
 from pie_mlx.tui.source.base import Feed, Link
+from pie_mlx.tui.source.demo_pool import demo_page, demo_pool
 from pie_mlx.tui.source.playback import Playback
 from pie_mlx.tui.source.script import ROLES, USERS
 from pie_mlx.tui.source.scripted_engine import TICK_SECONDS, ScriptedEngine
@@ -30,6 +32,7 @@ class DemoSource:
         self._warm_ticks = warm_ticks
         self._feed: Feed | None = None
         self._seconds = 0.0
+        self._usage = PageUsage(0, 0, 0, 0)
 
     async def run(self, feed: Feed) -> None:
         self.start(feed)
@@ -50,6 +53,16 @@ class DemoSource:
         """One tick of the engine."""
         self._seconds += TICK_SECONDS
         feed.extend(self._records(self._engine.tick()))
+
+    async def watch_tokens(self, process: str) -> None:
+        self._engine.watched = process
+
+    async def pool(self) -> PoolBooks | None:
+        return demo_pool(self._engine.programs.values(), self._usage) if self._usage.total else None
+
+    async def page(self, number: int) -> PageBook | None:
+        books = await self.pool()
+        return demo_page(books, number) if books is not None else None
 
     async def kill(self, process: str) -> None:
         self._feed_events(self._engine.kill(process))
@@ -79,7 +92,9 @@ class DemoSource:
             self._feed.extend(self._records(events))
 
     def _records(self, events: Iterable[Event]) -> list[Record]:
-        return [Record(self._seconds, event) for event in events]
+        records = [Record(self._seconds, event) for event in events]
+        self._usage = next((event.pages for _, event in records if isinstance(event, PagesCounted)), self._usage)
+        return records
 
 
 def demo_facts() -> Facts:

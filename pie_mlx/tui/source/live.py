@@ -15,6 +15,7 @@ from pie_mlx.events import AnyEvent, Event
 from pie_mlx.tui.model import Record
 from pie_mlx.tui.model.facts import NO_FACTS, Facts
 from pie_mlx.tui.model.folding.snapshot import snapshot_state
+from pie_mlx.tui.model.pool_books import PageBook, PoolBooks
 from pie_mlx.tui.model.state import INITIAL
 from pie_mlx.tui.source.base import Feed, Link
 from pie_mlx.tui.source.live_facts import ask_facts
@@ -50,6 +51,7 @@ class LiveSource:
         self._retry_seconds = retry_seconds
         self._client: Client | None = None
         self._drains: set[asyncio.Task[None]] = set()
+        self._tokens_of = ""
 
     @property
     def refusal(self) -> str:
@@ -87,6 +89,9 @@ class LiveSource:
     async def _follow(self, client: Client, feed: Feed) -> None:
         """Feed until the connection is lost, which is raised."""
         watch = await client.watch(since=0)
+        if self._tokens_of:  # the connection was lost meanwhile, perhaps with the process
+            with contextlib.suppress(PieError):  # an end of the connection shows below
+                await client.watch_tokens(self._tokens_of)
         feed.link(Link("live"))
         helpers = [asyncio.create_task(self._keep_facts(client, feed)), asyncio.create_task(self._keep_time(feed))]
         try:
@@ -136,6 +141,16 @@ class LiveSource:
         while True:
             feed.advance(self._clock())
             await asyncio.sleep(CLOCK_SECONDS)
+
+    async def watch_tokens(self, process: str) -> None:
+        self._tokens_of = process
+        await self._connected().watch_tokens(process)
+
+    async def pool(self) -> PoolBooks:
+        return msgspec.convert(await self._connected().query("pool"), PoolBooks)
+
+    async def page(self, number: int) -> PageBook:
+        return msgspec.convert(await self._connected().query("page", page=number), PageBook)
 
     # Steering.
 

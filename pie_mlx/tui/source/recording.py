@@ -58,6 +58,15 @@ class RecordingSource:
             before = now
             await asyncio.sleep(PLAY_SECONDS)
 
+    async def watch_tokens(self, process: str) -> None:
+        """It has the tokens that were watched when it was made."""
+
+    async def pool(self) -> None:
+        """Events tell how many pages there are, not which."""
+
+    async def page(self, number: int) -> None:
+        """As for the pool."""
+
     def play(self, feed: Feed, seconds: float) -> None:
         """Feed the records of `seconds` of real time, and apply seeks and steps."""
         playback = self.playback

@@ -42,6 +42,12 @@ PROMPTS = (
     "Where does this function lose the lock?",
 )
 
+MISSES = (
+    ("new", "nothing was computed after it before"),
+    ("differs", "this prompt reads 'Tues', the cached one 'Wednes'"),
+    ("evicted", "evicted at 07:23:11 for another program"),
+)
+
 USERS = ("ada", "linus", "grace", "alan", "barbara")
 
 SPEECH = """

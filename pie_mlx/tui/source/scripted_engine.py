@@ -38,18 +38,14 @@ from pie_mlx.events import (
     TickCompleted,
     WaitChanged,
 )
-from pie_mlx.tui.source.script import PROMPTS, ROLES, TOOL_DESCRIPTIONS, TOOLS, USERS, Role, sentence
+from pie_mlx.tui.source.drawn import drawn_tokens
+from pie_mlx.tui.source.script import MISSES, PROMPTS, ROLES, TOOL_DESCRIPTIONS, TOOLS, USERS, Role, sentence
 
 PAGE_SIZE = 16
 CHUNK_TOKENS = 256
 BATCH_CONTEXTS = 64
 TICK_SECONDS = 0.1
 ENDOWMENT = 64.0
-MISSES = (
-    ("new", "nothing was computed after it before"),
-    ("differs", "this prompt reads 'Tues', the cached one 'Wednes'"),
-    ("evicted", "evicted at 07:23:11 for another program"),
-)
 
 
 @dataclass(slots=True)
@@ -112,10 +108,11 @@ class ScriptedEngine:
     def __init__(self, programs: int = 14, pages: int = 320, seed: int = 7) -> None:
         self._draw = random.Random(seed)
         self._wanted, self._pages = programs, pages
-        self._programs: dict[str, Program] = {}
+        self.programs: dict[str, Program] = {}
         self._tick = self._numbers = self._accounts = 0
         self._price = self._treasury = 0.0
         self._listed: set[str] = set()
+        self.watched = ""
         self._events: list[Event] = []
 
     def start(self) -> list[Event]:
@@ -132,9 +129,9 @@ class ScriptedEngine:
         """The events of one tick."""
         self._tick += 1
         self._events = []
-        if len(self._programs) < self._wanted and (self._tick % 4 == 1 or self._wanted > 50):
+        if len(self.programs) < self._wanted and (self._tick % 4 == 1 or self._wanted > 50):
             self._launch()
-        for program in list(self._programs.values()):
+        for program in list(self.programs.values()):
             self._go_on(program)
         ran = self._run(self._placed())
         self._settle(ran)
@@ -143,14 +140,14 @@ class ScriptedEngine:
     def kill(self, process: str) -> list[Event]:
         """End a program; no effect on one that is over."""
         self._events = []
-        if program := self._programs.get(process):
+        if program := self.programs.get(process):
             self._end(program, ProcessFailed(process, "ProcessCancelledError", "Signal"))
         return self._events
 
     def suspend(self, process: str) -> list[Event]:
         """Take the pages of a program for a while."""
         self._events = []
-        if program := self._programs.get(process):
+        if program := self.programs.get(process):
             program.suspended_until = self._tick + 40
             for context in program.contexts:
                 self._suspend(context, context.id, "requested", "suspended: by its user")
@@ -158,7 +155,7 @@ class ScriptedEngine:
 
     def set_bid(self, process: str, bid: float) -> list[Event]:
         """Bid for all contexts of a program."""
-        program = self._programs.get(process)
+        program = self.programs.get(process)
         if program is None:
             return []
         program.asked_bid = bid
@@ -168,7 +165,7 @@ class ScriptedEngine:
 
     def send(self, process: str, text: str) -> list[Event]:
         """Send a message, which the program answers at once."""
-        return [ProcessMessage(process, f"You said: {text}\n")] if process in self._programs else []
+        return [ProcessMessage(process, f"You said: {text}\n")] if process in self.programs else []
 
     def launch(self, program: str) -> list[Event]:
         """Start a program of the demo by its name."""
@@ -186,7 +183,7 @@ class ScriptedEngine:
     def _begin(self, role: Role, user: str) -> None:
         self._accounts += 1
         name = str(uuid.UUID(int=self._draw.getrandbits(128), version=4))
-        program = self._programs[name] = Program(name, role, self._accounts)
+        program = self.programs[name] = Program(name, role, self._accounts)
         given = json.dumps({"prompt": PROMPTS[self._accounts % len(PROMPTS)], "max_tokens": role.answer})
         launched = ProcessLaunched(name, user, role.program, input=given)
         self._events += [launched, AccountJoined(self._accounts, ENDOWMENT)]
@@ -254,7 +251,7 @@ class ScriptedEngine:
         self._events += [McpCalled(program.id, server, "tools/list", 0.004), McpToolsListed(program.id, server, tools)]
 
     def _end(self, program: Program, event: Event) -> None:
-        del self._programs[program.id]
+        del self.programs[program.id]
         self._events += [ContextReleased(program.id, context.id) for context in program.contexts]
         self._treasury += program.balance - ENDOWMENT
         self._events += [AccountLeft(program.account, program.balance, self._treasury), event]
@@ -263,7 +260,7 @@ class ScriptedEngine:
 
     def _placed(self) -> list[tuple[Program, Context]]:
         """Fill the pool: highest bids first, as many as fit. The price is the first bid left out."""
-        bids = [(program, context) for program in self._programs.values() for context in program.contexts]
+        bids = [(program, context) for program in self.programs.values() for context in program.contexts]
         bids.sort(key=lambda pair: -pair[1].bid)
         left, self._price, placed = self._pages, 0.0, list[tuple[Program, Context]]()
         for program, context in bids:
@@ -305,7 +302,7 @@ class ScriptedEngine:
         return sum(context.own_pages() for context in self._contexts() if context.resident)
 
     def _contexts(self) -> Iterable[Context]:
-        return (context for program in self._programs.values() for context in program.contexts)
+        return (context for program in self.programs.values() for context in program.contexts)
 
     # Work.
 
@@ -332,6 +329,8 @@ class ScriptedEngine:
             return
         self._events.append(self._passed(program, context, now - took, now))
         context.read = 0
+        if program.id == self.watched and not context.reads:
+            self._events.append(drawn_tokens(program.id, context.id, context.tokens))
         if not context.reads and self._draw.random() < 0.12:
             self._events.append(ProcessMessage(program.id, sentence(self._draw)))
 
@@ -360,7 +359,7 @@ class ScriptedEngine:
 
     def _tell_pages(self, ran: list[tuple[Program, Context]], tokens: int, placed: int) -> None:
         shared = sum(
-            program.contexts[1].shared_pages for program in self._programs.values() if len(program.contexts) > 1
+            program.contexts[1].shared_pages for program in self.programs.values() if len(program.contexts) > 1
         )
         used = min(self._pages, self._held())
         cached = min(self._pages - used, 8 + self._tick % 40)
@@ -378,7 +377,7 @@ class ScriptedEngine:
             )
         )
         usage = PageUsage(self._pages, used, min(shared, used), cached)
-        programs = self._programs.values()
+        programs = self.programs.values()
         self._events.append(
             PagesCounted(
                 usage,
@@ -391,9 +390,9 @@ class ScriptedEngine:
         rents: dict[int, float] = {}
         for program, context in ran:
             rents[program.account] = rents.get(program.account, 0.0) + self._price * context.own_pages() * 0.01
-        share = sum(rents.values()) / max(1, len(self._programs))
+        share = sum(rents.values()) / max(1, len(self.programs))
         movements: list[AccountMovement] = []
-        for program in self._programs.values():
+        for program in self.programs.values():
             rent = min(program.balance, rents.get(program.account, 0.0))
             program.balance += share - rent
             movements.append(AccountMovement(program.account, rent, 0.0, share, program.balance))

@@ -73,7 +73,8 @@ def owner_tone(account: int) -> str:
 class Palette:
     """Styles of tones in one theme.
 
-    `tone~40` is a tone at 40 % of its strength, `tone!` is bold, and `tone^` is for the selected line.
+    `tone~40` is a tone at 40 % of its strength, `tone!` is bold, `tone_` is underlined, and `tone^` is for the selected
+    line.
     """
 
     def __init__(self, theme: Theme) -> None:
@@ -95,6 +96,8 @@ class Palette:
             if self._ansi or own.color is None:
                 return cursor
             return own + Style(color=legible(own.color.name, self._colours["cursor-back"]))
+        if tone.endswith("_"):
+            return self.style(tone[:-1]) + Style(underline=True)
         name, _, strength = tone.removesuffix("!").partition("~")
         if name == "cursor":
             return cursor

@@ -20,14 +20,17 @@ from tests.tui.harness import monitor, press, screen_text
 from tests.tui.stream import LAUNCHED, tick
 
 LISTENER = """
-from inferlet import Context, Model, runtime, session
+from inferlet import Context, Model, Sampler, runtime, session
 
 async def main(input):
     with Context(Model.load(runtime.models()[0])) as context:
         context.user(input["greeting"])
         await context.flush()
         while True:
-            session.send("heard " + await session.receive())
+            text = await session.receive()
+            if text == "write":
+                await context.generate(Sampler.argmax(), max_tokens=3, stop=[]).collect_tokens()
+            session.send("heard " + text)
 """
 BRIEF = """
 from inferlet import Context, Model, runtime
@@ -91,6 +94,19 @@ async def test_what_runs_on_a_server_is_seen_and_can_be_steered(server):
         await source.kill(process)
         await until(lambda: not inbox.state().processes[process].lives)
         assert inbox.state().processes[process].outcome == "killed"
+
+
+async def test_tokens_of_a_watched_program_arrive_also_after_the_connection_was_lost(server):
+    async with following(server) as (source, inbox):
+        process = await source.launch("listener", {"greeting": "hi"}, 5000)
+        await until(lambda: inbox.known.waits.get(process) or any(inbox.state().contexts))
+        await source.watch_tokens(process)
+        await source._client.close()
+        await until(lambda: inbox.connection.state == "reconnecting")
+        await until(lambda: inbox.connection.state == "live")
+        await source.send(process, "write")
+        await until(lambda: any(stream.end == 3 for stream in inbox.state().streams.values()))
+        await source.kill(process)
 
 
 async def test_programs_and_connections_are_asked_for(server):

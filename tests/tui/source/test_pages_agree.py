@@ -8,7 +8,9 @@ import pytest
 
 from pie_mlx.client import connect
 from pie_mlx.tui.inbox import Inbox
+from pie_mlx.tui.model.pool_books import USED
 from pie_mlx.tui.model.views.summary import summary
+from pie_mlx.tui.screens.pages import book_shares
 from pie_mlx.tui.source.live import LiveSource
 from tests.server.running import RunningServer, write_program
 
@@ -53,6 +55,17 @@ async def told(inbox, used):
     return {row.id: (row.own, row.shared) for row in summary(state).programs}
 
 
+def booked(books, state):
+    """The pages of programs, by whether others hold them too, counted page by page."""
+    found = {}
+    for group in books.groups:
+        owners = {state.contexts[number].process for number in group.contexts}
+        for name in owners:
+            own, shared = found.get(name, (0, 0))
+            found[name] = (own + group.count, shared) if len(owners) == 1 else (own, shared + group.count)
+    return found
+
+
 async def test_ps_metrics_and_monitors_that_came_early_and_late_agree(server):
     async def open_client():
         return await connect(server.url, username="ada")
@@ -61,10 +74,12 @@ async def test_ps_metrics_and_monitors_that_came_early_and_late_agree(server):
         early, late = Inbox(), Inbox()
 
         async def follow(inbox):
-            task = asyncio.create_task(LiveSource(server.url, open_client).run(inbox))
+            source = LiveSource(server.url, open_client)
+            task = asyncio.create_task(source.run(inbox))
             following.callback(task.cancel)
+            return source
 
-        await follow(early)
+        source = await follow(early)
         processes = [await client.launch("holder", {"number": number}) for number in range(3)]
         heard = [process.events() for process in processes]
         for events in heard:
@@ -76,5 +91,13 @@ async def test_ps_metrics_and_monitors_that_came_early_and_late_agree(server):
             rows = await client.processes()
             assert {row["id"]: (row["own_pages"], row["pages"] - row["own_pages"]) for row in rows} == expected
             assert await asyncio.to_thread(metrics, server) == used
+            books = await source.pool()
+            assert booked(books, early.state()) == expected
+            assert (books.count(*USED), books.shared) == (used, COMMON)
+            shares, runs = book_shares(early.state(), books)
+            assert sorted(first + place for first, count in runs for place in range(count)) == list(
+                range(early.state().pages.total)
+            )
+            assert sum(share.amount for share in shares if share.name not in ("cached", "free")) == used
             await processes[0].send("7")
             assert (await anext(heard[0]))[0].text == "holds"

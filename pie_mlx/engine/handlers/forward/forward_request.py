@@ -171,7 +171,7 @@ def requests(
             if slot.read.counts_tokens:
                 text = [one.token for one in inputs[: len(call.pending) + slot.index + 1]]
                 counts = counted(store, context, text, slot.read.since or 0)
-            reads.append(LogitsRequest(slot.index, slot.read, stream, counter, mask, counts))
+            reads.append(LogitsRequest(slot.index, slot.read, stream, counter, mask, counts, context.watch))
             counter += 1
         else:
             reads.append(LogitsRequest(slot.index, slot.read))

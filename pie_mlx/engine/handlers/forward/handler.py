@@ -17,6 +17,7 @@ from pie_mlx.engine.handlers.forward.continuation import (
     run_passes,
     split_prefetched,
 )
+from pie_mlx.engine.handlers.forward.drawn_tokens import tell_drawn
 from pie_mlx.engine.handlers.forward.forward_request import (
     check_lengths,
     check_order,
@@ -144,8 +145,12 @@ async def _pass(
         prefetched = split_prefetched(context, call, continuation, results, claimed)
         if drafted is not None:
             reply = verified(services, context, call, matchers, drafted, results, attached)
+            if context.watch is not None:
+                tell_drawn(services, process, context, context.watch, drafted=drafted)
             return replace(reply, replayed=replayed, reuse=reuse)
         context.sampled += further + sum([isinstance(slot.read, Sampler) for slot in call.slots])
+        if context.watch is not None:
+            tell_drawn(services, process, context, context.watch)
         terminated = _advance(services, call, matchers, results, continuation)
         counters = services.store.contexts[context.id].counters()
         return calls.ForwardReply(
@@ -307,7 +312,7 @@ def _with_drafts(
 
 
 def _shift(read: LogitsRequest, by: int) -> LogitsRequest:
-    return LogitsRequest(read.index + by, read.read, read.stream, read.counter, read.mask, read.counts)
+    return LogitsRequest(read.index + by, read.read, read.stream, read.counter, read.mask, read.counts, read.watch)
 
 
 def _advance(

@@ -8,6 +8,7 @@ from pie_mlx.engine.handlers.forward.engine_drafts import DraftRequest, DraftSou
 from pie_mlx.engine.kv import PageStore, WorkingToken
 from pie_mlx.engine.kv.masks import canonical_row
 from pie_mlx.engine.model.runner.batch import LogitsRequest, PackedMask
+from pie_mlx.engine.model.runner.token_watch import TokenWatch
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.speculation.drafting import (
@@ -31,13 +32,14 @@ MOST_DRAFTS = 256
 class DraftedPass:
     """The window of a pass with the masks of its rows. `slot` is the place of the sampler among the pass's slots.
 
-    `source` made the drafts; None if the program did.
+    `source` made the drafts; None if the program did. `watches` learn what is drawn at each, where somebody watches.
     """
 
     window: Window
     drafts: MaskedDrafts
     slot: int
     source: DraftSource | None = None
+    watches: Sequence[TokenWatch] = ()
 
     @property
     def count(self) -> int:
@@ -73,10 +75,17 @@ class DraftedPass:
     def reads(self, drawn: LogitsRequest) -> list[LogitsRequest]:
         """What is drawn at the drafts, when `drawn` is at the last input: with the counters of plain decoding (L6)."""
         tree, before, masks = self.window.tree, drawn.counts, self.drafts.masks
+        self.watches = [TokenWatch() for _ in range(len(tree))] if drawn.watch is not None else ()
         counts = [before and before.after([tree.tokens[k] for k in tree.path(place)]) for place in range(len(tree))]
         return [
             LogitsRequest(
-                drawn.index + 1 + place, drawn.read, drawn.stream, drawn.counter + depth, masks[place], counts[place]
+                drawn.index + 1 + place,
+                drawn.read,
+                drawn.stream,
+                drawn.counter + depth,
+                masks[place],
+                counts[place],
+                self.watches[place] if self.watches else None,
             )
             for place, depth in enumerate(tree.depths())
         ]

@@ -176,6 +176,7 @@ class PagePool:
         """Makes `segment` the most recently used of its LRU list, if no live context holds it."""
         self.unlist(segment)
         if segment.contexts == 0 and segment.pages:
+            segment.used_seconds = self.clock()
             self._lru_for(segment).put(segment)
 
     def unlist(self, segment: Segment) -> None:

@@ -157,10 +157,22 @@ class PageRecord:
     reclaimed. `spill` is the key in the spill file, None if not spilled. `wanted` counts the images (off-pool contexts
     and snapshots) that need the content. `checkpoint` is the state of recurrent layers after its last token, if kept.
     It may outlive the engine for the user it is `stored_for`; None if it must not. `reused` once another context went
-    on after it. `user` had it computed first.
+    on after it. `user` had it computed first. In the trie since `made_seconds` of the pool's clock.
     """
 
-    __slots__ = ("checkpoint", "key", "packed", "page", "reused", "rows", "spill", "stored_for", "user", "wanted")
+    __slots__ = (
+        "checkpoint",
+        "key",
+        "made_seconds",
+        "packed",
+        "page",
+        "reused",
+        "rows",
+        "spill",
+        "stored_for",
+        "user",
+        "wanted",
+    )
 
     def __init__(self, key: bytes, packed: bytes, rows: int, page: int | None, stored_for: str | None = None) -> None:
         self.key = key
@@ -173,6 +185,7 @@ class PageRecord:
         self.checkpoint: KeptState | None = None
         self.stored_for = stored_for
         self.reused = False
+        self.made_seconds = 0.0
 
     @property
     def tokens(self) -> list[WorkingToken]:
@@ -193,8 +206,8 @@ class Segment:
     `contexts` and `snapshots` count the holders whose chain ends here plus the held children, so that holding a long
     chain touches only segments that were not held before. `listed` is False for pages that lookups must not find:
     working tails, and pages whose key belongs to other tokens. Its pages are kept until `kept_until`, in seconds of the
-    pool's clock, before others that no context holds. A segment without pages, except the root, was reclaimed;
-    its parent takes its place.
+    pool's clock, before others that no context holds; the last context left it at `used_seconds`. A segment without
+    pages, except the root, was reclaimed; its parent takes its place.
     """
 
     __slots__ = (
@@ -208,6 +221,7 @@ class Segment:
         "share",
         "snapshots",
         "unseen",
+        "used_seconds",
     )
 
     def __init__(self, parent: Segment | None, pages: list[PageRecord], *, listed: bool = True) -> None:
@@ -221,3 +235,4 @@ class Segment:
         self.unseen = -1
         self.holders = 0
         self.share = 0.0
+        self.used_seconds = 0.0

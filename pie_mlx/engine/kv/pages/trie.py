@@ -116,6 +116,7 @@ class PrefixTrie:
 
     def extend(self, leaf: Segment, record: PageRecord) -> Segment:
         """Adds a page after `leaf`, where a live context stands. Returns the segment where it stands then."""
+        record.made_seconds = self.pool.clock()
         alone = leaf.contexts == 1 and not leaf.snapshots and not leaf.children and not leaf.kept_until
         if alone and leaf.parent is not None:
             leaf.pages.append(record)
@@ -148,7 +149,7 @@ class PrefixTrie:
 
     def _cut(self, lower: Segment, at: int) -> Segment:
         upper = Segment(lower.parent, lower.pages[:at], listed=lower.listed)
-        upper.kept_until = lower.kept_until
+        upper.kept_until, upper.used_seconds = lower.kept_until, lower.used_seconds
         upper.contexts, upper.snapshots = min(lower.contexts, 1), min(lower.snapshots, 1)
         lru = self.pool.lru_of(lower)
         if lru is not None:

@@ -13,6 +13,7 @@ from pie_mlx.calls import AnyResult, Probe, SampledTokens, Sampler
 from pie_mlx.engine.kv import PageCopy
 from pie_mlx.engine.kv.masks import trim_pages
 from pie_mlx.engine.model.runner.token_counts import TokenCounts
+from pie_mlx.engine.model.runner.token_watch import TokenWatch
 from pie_mlx.engine.model.step import AdapterUse, Segment, StepInput
 from pie_mlx.errors import BatchFailedError
 
@@ -25,7 +26,7 @@ class LogitsRequest:
     """One reading of the logits at token `index` of a context's BatchEntry.
 
     `stream` and `counter` key the random draw (L6); `mask` restricts samplers only, probes see the plain logits (F9).
-    `counts` are those of the text up to this row, for a sampler with penalties (L7).
+    `counts` are those of the text up to this row, for a sampler with penalties (L7). `watch` learns what is drawn.
     """
 
     index: int
@@ -34,6 +35,7 @@ class LogitsRequest:
     counter: int = 0
     mask: PackedMask | None = None
     counts: TokenCounts | None = field(default=None, compare=False)
+    watch: TokenWatch | None = None
 
 
 class BatchEntry(msgspec.Struct, frozen=True):
@@ -182,6 +184,7 @@ def next_reads(entry: BatchEntry, drawn: int, known: Sequence[int]) -> list[Logi
             read.stream,
             read.counter + drawn if isinstance(read.read, Sampler) else 0,
             counts=read.counts and read.counts.after(known),
+            watch=read.watch,
         )
         for read in entry.reads
     ]

@@ -120,6 +120,16 @@ def drawn_logprobs(logits: mx.array, rows: Sequence[int], tokens: mx.array) -> m
     return drawn - mx.logsumexp(chosen, axis=-1)
 
 
+def likely_logprobs(logits: mx.array, rows: Sequence[int], tokens: mx.array, count: int) -> tuple[mx.array, mx.array]:
+    """For each of the rows named its token [draws], then its `count` most likely ones in any order, and the
+    log-probability at temperature 1 of each: int32 and float32 [draws, 1 + count]."""
+    chosen = _chosen(logits, rows)
+    count = min(count, chosen.shape[-1])
+    likely = mx.argpartition(-chosen, count - 1, axis=-1)[:, :count]
+    ids = mx.concatenate([tokens.astype(mx.int32)[:, None], likely.astype(mx.int32)], axis=-1)
+    return ids, mx.take_along_axis(chosen, ids, axis=-1) - mx.logsumexp(chosen, axis=-1, keepdims=True)
+
+
 def _entropies(logits: mx.array, rows: Sequence[int]) -> mx.array:
     chosen = _chosen(logits, rows)
     logprobs = chosen - mx.logsumexp(chosen, axis=-1, keepdims=True)

@@ -17,9 +17,10 @@ from pie_mlx.backends import current_backend
 from pie_mlx.calls import AnyResult, HiddenMean, HiddenState, Probe, SampledTokens, Sampler
 from pie_mlx.engine.model.runner.batch import EntryResult, LogitsRequest, PackedMask, Reads
 from pie_mlx.engine.model.runner.penalties import penalized
-from pie_mlx.engine.model.runner.probing import Probing, drawn_logprobs
+from pie_mlx.engine.model.runner.probing import Probing, drawn_logprobs, likely_logprobs
 from pie_mlx.engine.model.runner.randomness import uniform
 from pie_mlx.engine.model.runner.token_counts import TokenCounts
+from pie_mlx.engine.model.runner.token_watch import LIKELY, WatchedDraw
 from pie_mlx.errors import BatchFailedError
 from pie_mlx.metal.arrays import host_view, integers
 
@@ -82,6 +83,7 @@ class Sampling:
         self._last: list[int | None] = []
         self._logprobs: list[float] = []
         self._redrawn: set[int] = set()
+        self._watched: dict[int, LogitsRequest] = {}
         self._largest, self._whole, self._ordered = Draws(), Draws(), Draws()
         asked: list[tuple[int, Probe]] = []
         for own in reads:
@@ -96,6 +98,7 @@ class Sampling:
         self._groups = [group for group in (self._largest, self._whole, self._ordered) if group.rows]
         self._graph = self._build()
         self._scored = self._scores()
+        self._likely = self._likely_tokens() if self._watched else []
         self._probing = Probing(logits, asked, hidden) if asked else None
         # A sum is finite iff no entry is NaN or +inf; -inf alone is a masked vocabulary entry of the model.
         # Where only hidden states are read, the head is not computed.
@@ -103,7 +106,8 @@ class Sampling:
         checked = logits if hidden is None or not reads_states else hidden.astype(mx.float32)
         self._sums = mx.sum(checked, axis=-1)
         probes = () if self._probing is None else self._probing.outputs
-        self.outputs = [self._sums, *self._graph, *[scores for _, scores in self._scored], *probes]
+        likely = [array for _, arrays in self._likely for array in arrays]
+        self.outputs = [self._sums, *self._graph, *[scores for _, scores in self._scored], *likely, *probes]
         """Everything that must be evaluated before `collect`."""
 
     def last_tokens(self, contexts: Sequence[int]) -> mx.array:
@@ -130,6 +134,8 @@ class Sampling:
             self._draw_again(self._graph[-1])
         for places, scores in self._scored:
             self._place_scores(places, scores)
+        for draws, arrays in self._likely:
+            self._tell(draws, arrays)
         probed, place = iter(() if self._probing is None else self._probing.collect()), 0
         results: list[EntryResult] = []
         for own in self._reads:
@@ -151,6 +157,8 @@ class Sampling:
             group = self._largest
         for draw in range(sampler.draws):
             number = 0.0 if group is self._largest else uniform(read.stream, read.counter, draw)
+            if read.watch is not None and not draw:  # of several draws at one input the first
+                self._watched[len(self._tokens)] = read
             group.add(row, sampler, number, read.mask, read.counts, len(self._tokens))
             self._tokens.append(-1)
             self._logprobs.append(math.nan)
@@ -176,6 +184,29 @@ class Sampling:
                 rows = [group.rows[index] for index in wanted]
                 scored.append(([group.places[index] for index in wanted], drawn_logprobs(self._logits, rows, drawn)))
         return scored
+
+    def _likely_tokens(self) -> list[tuple[Draws, tuple[mx.array, mx.array]]]:
+        """The draws that somebody watches, and their most likely tokens, by group."""
+        likely: list[tuple[Draws, tuple[mx.array, mx.array]]] = []
+        for group, tokens in zip(self._groups, self._graph, strict=False):
+            wanted = [index for index, place in enumerate(group.places) if place in self._watched]
+            if wanted:
+                draws, drawn = group.some(wanted), tokens[integers(wanted)]
+                likely.append((draws, likely_logprobs(self._logits, draws.rows, drawn, LIKELY)))
+        return likely
+
+    def _tell(self, draws: Draws, arrays: tuple[mx.array, mx.array]) -> None:
+        """Tell the watches of `draws` what is known of them."""
+        if not self._redrawn.isdisjoint(draws.places):
+            drawn = integers([self._tokens[place] for place in draws.places])
+            arrays = likely_logprobs(self._logits, draws.rows, drawn, LIKELY)
+        ids, logprobs = (host_view(array).tolist() for array in arrays)
+        for place, (token, *others), (logprob, *values) in zip(draws.places, ids, logprobs, strict=True):
+            read = self._watched[place]
+            if read.watch is not None:
+                likely = sorted(zip(others, values, strict=True), key=lambda pair: (-pair[1], pair[0]))
+                allowed = 0 if read.mask is None else int(np.bitwise_count(read.mask).sum())
+                read.watch.add(read.counter, WatchedDraw(token, logprob, tuple(likely), allowed))
 
     def _place(self, places: Sequence[int], tokens: mx.array) -> None:
         for place, token in zip(places, host_view(tokens).tolist(), strict=True):

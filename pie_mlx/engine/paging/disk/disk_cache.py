@@ -16,6 +16,7 @@ from pie_mlx.engine.kv.pages.values import Evicted
 from pie_mlx.engine.paging.disk.batch_file import BATCH_BYTES, RECORDS, state_key
 from pie_mlx.engine.paging.disk.batch_writer import BatchWriter, Written, state_name
 from pie_mlx.engine.paging.disk.page_files import PageFiles
+from pie_mlx.engine.paging.disk.stock import DiskStock
 from pie_mlx.engine.paging.page_bytes import PageLayout, PageRows
 from pie_mlx.engine.paging.prefill_rate import KEPT, PrefillRate
 from pie_mlx.engine.paging.spill.state_record import HostState, unpacked_state
@@ -120,6 +121,11 @@ class DiskCache:
             return
         self._files, self._batches = files, BatchWriter(files)
         self._tell("ready", str(files.directory.root))
+
+    @property
+    def stock(self) -> DiskStock | None:
+        """What all models have on disk; None while the cache is not open."""
+        return None if self._files is None else self._files.stock
 
     async def opened(self) -> None:
         """Wait until it is open, or the disk has refused."""

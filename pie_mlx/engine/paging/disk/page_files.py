@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from pie_mlx.engine.paging.disk.batch_file import RECORDS, Location, Owner, Record, Wanted, read_header, read_records
 from pie_mlx.engine.paging.disk.directory import CacheDirectory
+from pie_mlx.engine.paging.disk.stock import DiskStock
 
 LOOK_SECONDS = 1.0
 """How often a miss looks for files that other engines have written."""
@@ -30,7 +31,7 @@ class PageFiles:
         shared: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.directory = directory
+        self.directory, self.stock = directory, DiskStock(directory)
         self._model, self._identity, self._shared, self._clock = model, identity, shared, clock
         self._lock = threading.RLock()
         self._files: dict[str, Owner] = {}

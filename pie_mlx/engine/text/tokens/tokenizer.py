@@ -159,6 +159,11 @@ class Tokenizer:
         parts = groupby(tokens, self.bytes_by_id.tokens.__contains__)
         return "".join(self.decode(list(part)) if known else "".join(f"<{id}>" for id in part) for known, part in parts)
 
+    def piece(self, token: int) -> str:
+        """The text of one token for people, with its spaces; bytes that are no whole character read `\\xf0`."""
+        found = self.bytes_by_id.tokens.get(token)
+        return f"<{token}>" if found is None else found.decode(errors="backslashreplace")
+
     def vocabulary(self) -> Vocabulary:
         """Every token id and its bytes, by rising id; the same object each time."""
         return self._vocabulary

@@ -2,7 +2,7 @@
 
 from collections import deque
 
-import msgspec
+from msgspec.structs import replace
 
 from pie_mlx.events import (
     AccountJoined,
@@ -35,6 +35,7 @@ from pie_mlx.events import (
     PromptProgressed,
     SpillChanged,
     TickCompleted,
+    TokensDrawn,
     WaitChanged,
 )
 from pie_mlx.figures import Figures
@@ -42,7 +43,7 @@ from pie_mlx.tui.model.context import ContextState, Span, SpanKind, decoded_toke
 from pie_mlx.tui.model.folding.log_entries import log_entry
 from pie_mlx.tui.model.folding.passes import after_pass
 from pie_mlx.tui.model.mcp import after_mcp
-from pie_mlx.tui.model.process import Outcome, Stream, ended, ending, launched, with_output
+from pie_mlx.tui.model.process import Outcome, Stream, ended, ending, launched, with_call, with_output
 from pie_mlx.tui.model.state import (
     ENDED_PROCESSES,
     EVICTIONS,
@@ -57,8 +58,7 @@ from pie_mlx.tui.model.state import (
     MonitorState,
     settled,
 )
-
-replace = msgspec.structs.replace
+from pie_mlx.tui.model.token_stream import after_drawn
 
 
 class StateBuilder:
@@ -98,6 +98,7 @@ class StateBuilder:
         self.mcp = state.mcp
         self.figures = Figures(state.recent)
         self.replies = deque(state.replies, REPLIES)
+        self.streams = state.streams
 
     def state(self) -> MonitorState:
         """The state after all events so far."""
@@ -135,6 +136,7 @@ class StateBuilder:
             mcp=self.mcp,
             recent=self.figures.recent(),
             replies=tuple(self.replies),
+            streams=self.streams,
         )
 
     def apply(self, event: Event) -> None:
@@ -208,8 +210,10 @@ class StateBuilder:
         match event:
             case McpServerStarted() | McpServerStopped() | McpCalled() | McpToolsListed():
                 self.mcp = after_mcp(self.mcp, event)
-                if isinstance(event, McpCalled):
-                    self._called_tool(event)
+                if isinstance(event, McpCalled) and (process := self.processes.get(event.process)):
+                    self.processes[process.id] = with_call(process, event.duration_seconds, self.seconds)
+            case TokensDrawn():
+                self.streams = after_drawn(self.streams, event)
             case BidDeclared(context=number, bid=bid):
                 if context := self.contexts.get(number):
                     self.contexts[number] = replace(context, bid=bid)
@@ -231,17 +235,12 @@ class StateBuilder:
         if process := self.processes.get(name):
             self.processes[name] = ended(process, outcome, result, self.seconds)
 
-    def _called_tool(self, event: McpCalled) -> None:
-        if process := self.processes.get(event.process):
-            call = Span("tool", self.seconds - event.duration_seconds, self.seconds)
-            self.processes[event.process] = replace(process, tools=with_span(process.tools, call))
-
     # The engine.
 
     def _engine_started(self, event: EngineStarted) -> None:
         """A new engine: contexts and accounts of an earlier one in the same log are gone."""
         self.engine = event
-        self.contexts, self.accounts = {}, {}
+        self.contexts, self.accounts, self.streams = {}, {}, {}
         self.pages = PageUsage(event.total_pages, 0, 0, 0)
         self.price = self.treasury = 0.0
 

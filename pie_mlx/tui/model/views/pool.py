@@ -3,18 +3,21 @@
 import msgspec
 
 from pie_mlx.tui.model.context import ContextState
+from pie_mlx.tui.model.pool_books import USED, PoolBooks, PoolGroup
 from pie_mlx.tui.model.process import ProcessState
 from pie_mlx.tui.model.state import MonitorState
 from pie_mlx.tui.model.text import age
 
 OTHERS = "shared or of others"
+KINDS = {"working": "(being filled)", "state": "(state of recurrent layers)"}
 
 
 class HeldPages(msgspec.Struct, frozen=True):
     """`pages` of the programs of an account, which several contexts hold if `shared`.
 
     `owner` names the program and its launch, `holders` the contexts; `used_seconds` is when the latest pass read them,
-    `created_seconds` when the first of the holders began.
+    `created_seconds` when the first of the holders began. `runs` are the physical pages, where they are known, each a
+    first page and a number; `stored` ones also lie on disk.
     """
 
     owner: str
@@ -24,6 +27,8 @@ class HeldPages(msgspec.Struct, frozen=True):
     holders: str = ""
     created_seconds: float = 0.0
     used_seconds: float = 0.0
+    runs: tuple[tuple[int, int], ...] = ()
+    stored: bool = False
 
     def described(self, now_seconds: float) -> str:
         """A line about them."""
@@ -47,6 +52,31 @@ def held_pages(state: MonitorState) -> list[HeldPages]:
             held += _held_by(process, owners[process.account], contexts.get(process.id, []))
     others = state.pages.used - sum(each.pages for each in held)
     return [*held, HeldPages(OTHERS, -1, others, shared=True)] if others > 0 else held
+
+
+def booked_pages(state: MonitorState, books: PoolBooks) -> list[HeldPages]:
+    """The used pages as the engine's books have them: by account, those of one context before those of several."""
+    owners = owner_names(state)
+    held = [_booked(state, owners, group) for group in books.groups if group.kind in USED]
+    return sorted(held, key=lambda each: (each.account < 0, each.account, each.shared))
+
+
+def _booked(state: MonitorState, owners: dict[int, str], group: PoolGroup) -> HeldPages:
+    contexts = [state.contexts[number] for number in group.contexts if number in state.contexts]
+    account = contexts[0].account if contexts else -1
+    kind = KINDS.get(group.kind, "")
+    names = [f"#{number}" for number in group.contexts] + [f"{group.others} of others"] * bool(group.others)
+    return HeldPages(
+        owners.get(account, OTHERS),
+        account,
+        group.count,
+        shared=group.holders > 1,
+        holders=" ".join(filter(None, (*names, kind))),
+        created_seconds=min((context.created for context in contexts), default=0.0),
+        used_seconds=max((context.passed for context in contexts), default=0.0),
+        runs=group.pages,
+        stored=group.stored,
+    )
 
 
 def owner_names(state: MonitorState) -> dict[int, str]:
