@@ -95,7 +95,7 @@ class Engine:
         self.details = WantedDetails(details)
         self._settings = _engine_settings(model, settings)
         self._on_event = on_event
-        self._progress = progress or (lambda line: None)
+        self._progress: Callable[[str], None] = progress or (lambda line: None)
         self._isolation = _checked_isolation(isolation)
         self._worker_settings = workers or WorkerSettings()
         self._workers: WorkerPool | None = None
