@@ -616,9 +616,9 @@ def test_a_keymap_tells_what_is_wrong_and_keeps_the_rest(tmp_path):
 
 
 def test_a_key_of_another_action_is_refused_by_name_unless_that_has_one_of_its_own(tmp_path):
-    (tmp_path / "keys.toml").write_text('kill = "t"\nbid = "/,B"\nheat = "l"\ntheme = "T"\nsuspend = "m"\n')
+    (tmp_path / "keys.toml").write_text('kill = "t"\nbid = "/,B"\nheat = "l"\ntheme = "W"\nsuspend = "m"\n')
     keymap = read_keymap(tmp_path / "keys.toml")
-    assert keymap.keys == {"kill": "t", "heat": "l", "theme": "T"}  # `l` is of another screen
+    assert keymap.keys == {"kill": "t", "heat": "l", "theme": "W"}  # `l` is of another screen
     assert [problem.partition(": ")[2] for problem in keymap.problems] == [
         "bid: the key '/,B' is that of 'filter'",
         "suspend: the key 'm' is that of 'maximise'",
