@@ -15,8 +15,8 @@ FOREIGN = {
     "textual: _notifications, in tui/harness.py": "nothing else gives the toasts, which run_test hides",
 }
 """Of other libraries, each touched in one place, with the reason."""
-PUBLIC_ALL_THE_SAME = {"_exit", "_replace", "_asdict", "_fields", "_make", "_getframe"}
-"""Of the standard library, documented though they begin with an underscore."""
+PUBLIC_ALL_THE_SAME = {"_exit", "_replace", "_asdict", "_fields", "_make", "_getframe", "_repr_html_"}
+"""Of the standard library and IPython, documented though they begin with an underscore."""
 OWN = {"self", "cls"}
 BY_NAME = {"setattr", "getattr", "delattr", "hasattr", "object", "attrgetter"}
 """Calls that take the name of an attribute as a text; `object` is that of `patch`."""

@@ -49,7 +49,7 @@ class GpuMeter:
         self._command, self._clock, self._wait, self._answer_seconds = command, clock, wait, answer_seconds
         self._is_present = is_apple_silicon() if is_present is None else is_present
         self._turn = threading.Lock()
-        self._child: subprocess.Popen[bytes] | None = None
+        self.child: subprocess.Popen[bytes] | None = None
         self._latest: tuple[float, Sample] | None = None
         self._known = GpuReading()
         self._until = float("-inf")
@@ -84,10 +84,10 @@ class GpuMeter:
         return reading(latest[1], now[1]), FRESH_SECONDS
 
     def _sample(self) -> tuple[float, Sample]:
-        child = self._child
+        child = self.child
         if child is None or child.poll() is not None:
             self._end()
-            child = self._child = self._start()
+            child = self.child = self._start()
         answer = _ask(child, self._answer_seconds)
         return self._clock(), msgspec.json.decode(answer, type=Sample)
 
@@ -106,13 +106,13 @@ class GpuMeter:
             return f"its counters did not come within {self._answer_seconds:g} s"
         if isinstance(error, msgspec.DecodeError):
             return "its counters came in an unknown form"
-        if isinstance(error, EOFError | BrokenPipeError) and self._child is not None:
+        if isinstance(error, EOFError | BrokenPipeError) and self.child is not None:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                return f"the process that reads its counters ended with {self._child.wait(END_SECONDS)}"
+                return f"the process that reads its counters ended with {self.child.wait(END_SECONDS)}"
         return str(error) or "the process that reads its counters is silent"
 
     def _end(self) -> None:
-        child, self._child, self._latest = self._child, None, None
+        child, self.child, self._latest = self.child, None, None
         if child is not None:
             child.kill()
             with child:  # closes the pipes, and waits

@@ -15,6 +15,7 @@ from pie_mlx.engine.hosting.process import ProcessHost
 from pie_mlx.engine.kv import PageStore
 from pie_mlx.engine.paging.spill import Spill
 from pie_mlx.engine.pressure import MemoryKeeper
+from pie_mlx.engine.scheduler.reports import TickReports
 from pie_mlx.engine.scheduler.restoring import Restorer
 from pie_mlx.engine.scheduler.scheduler import Scheduler
 from pie_mlx.engine.scheduler.tick_state import TickState
@@ -26,7 +27,7 @@ from tests.instances import instances
 
 T = TypeVar("T")
 
-PARTS = (TickState, Restorer, Scheduler, Spill)
+PARTS = (TickState, Restorer, Scheduler, Spill, TickReports)
 
 
 def finished(coroutine: Coroutine[Any, Any, T]) -> T:

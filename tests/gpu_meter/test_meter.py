@@ -65,7 +65,7 @@ def test_the_first_reading_is_of_two_samples_and_serves_all_who_ask_within_a_sec
 def test_a_child_that_ended_because_nobody_asked_is_started_again(meter, clock):
     gpu = meter(ANSWERS.replace("LIMIT", "2"))
     assert gpu.read().celsius == 42.0
-    gpu._child.wait()
+    gpu.child.wait()
     clock.pass_time(60.0)
     assert gpu.read().celsius == 42.0
 
@@ -90,7 +90,7 @@ def test_a_child_that_dies_hangs_or_babbles_is_told_and_left_alone_for_a_while(
     found = gpu.read()
     assert (found.busy, found.watts, found.celsius) == (None, None, None)
     assert problem in found.problem
-    assert gpu._child is None
+    assert gpu.child is None
     clock.pass_time(REST_SECONDS - 1)
     assert gpu.read() is found
     clock.pass_time(1)

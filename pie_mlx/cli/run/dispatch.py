@@ -17,8 +17,8 @@ from pie_mlx.cli.engine.reuse import reusable_engine
 from pie_mlx.cli.engine.starting import await_starting, warn_of_unused_settings
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.run.local import Observers, prepared_local_run
+from pie_mlx.cli.run.recording.tracing import TraceRecorder, tracing_to
 from pie_mlx.cli.run.request import RunRequest
-from pie_mlx.cli.run.tracing import TraceRecorder, tracing_to
 from pie_mlx.cli.terminal.errors import INTERRUPTED, warn
 from pie_mlx.cli.terminal.interrupts import Protect, run_interruptible
 from pie_mlx.client.discovery import Address, find_engine

@@ -19,7 +19,7 @@ from pie_mlx.cli.run.display import ReceivedFiles
 from pie_mlx.cli.run.failures import report_failed
 from pie_mlx.cli.run.frontend import Frontend, forwarding_input, frontend_for
 from pie_mlx.cli.run.program_input import program_input
-from pie_mlx.cli.run.program_recorder import program_recorder
+from pie_mlx.cli.run.recording.program_recorder import program_recorder
 from pie_mlx.cli.run.request import RunRequest
 from pie_mlx.cli.terminal.interrupts import Protect
 from pie_mlx.cli.terminal.progress import progress_line

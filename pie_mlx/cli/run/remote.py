@@ -16,8 +16,8 @@ from pie_mlx.cli.run.failures import report_failed
 from pie_mlx.cli.run.frontend import Frontend, forwarding_input, frontend_for
 from pie_mlx.cli.run.original_paths import OriginalPaths
 from pie_mlx.cli.run.program_input import program_input
+from pie_mlx.cli.run.recording.tracing import TraceRecorder, recording_from
 from pie_mlx.cli.run.request import RunRequest
-from pie_mlx.cli.run.tracing import TraceRecorder, recording_from
 from pie_mlx.cli.terminal.interrupts import Protect, run_interruptible
 from pie_mlx.client import Address, Client, RemoteProcess
 from pie_mlx.config.schema import McpConfig

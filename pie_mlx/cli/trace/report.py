@@ -11,7 +11,7 @@ from rich.text import Text
 
 from pie_mlx.cli.engine.connection import full_id, with_client
 from pie_mlx.cli.options import Common
-from pie_mlx.cli.run.tracing import kept_events
+from pie_mlx.cli.run.recording.tracing import kept_events
 from pie_mlx.cli.terminal.text import without_controls
 from pie_mlx.client import Client
 from pie_mlx.errors import InvalidArgumentError

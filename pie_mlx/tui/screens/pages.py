@@ -13,22 +13,26 @@ from textual.widget import Widget
 from pie_mlx.errors import PieError
 from pie_mlx.tui.model import MonitorState
 from pie_mlx.tui.model.context import activity
-from pie_mlx.tui.model.pool_books import USED, PoolBooks, PoolGroup, StateSlot
+from pie_mlx.tui.model.pool_books import USED, DiskModel, PoolBooks, PoolGroup, StateSlot
+from pie_mlx.tui.model.text import count, one_line
 from pie_mlx.tui.model.views.context_tree import TreeRow, context_tree
+from pie_mlx.tui.model.views.page_words import page_lines
 from pie_mlx.tui.model.views.pool import HeldPages, booked_pages, held_pages
 from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
-from pie_mlx.tui.screens.page_detail import DISK, STATES, PageBox, disk_row, page_lines
 from pie_mlx.tui.view import View
-from pie_mlx.tui.widgets.canvas import Piece
+from pie_mlx.tui.widgets.canvas import Canvas, Line, Piece
 from pie_mlx.tui.widgets.column import Column
 from pie_mlx.tui.widgets.grid import Grid
 from pie_mlx.tui.widgets.page_map import LEGEND_LINES, PageMap, Runs
 from pie_mlx.tui.widgets.palette import STATUS_TONES, owner_tone
 from pie_mlx.tui.widgets.share_bar import Share
 from pie_mlx.tui.widgets.table import Table
+from pie_mlx.tui.widgets.transcript import wrapped
 
 BAR_CELLS = 24
 ASK_SECONDS = 1.0
+DISK = (("model", 14), ("pages", 6), ("size", 7))
+TOOLTIP_CELLS = 60
 
 
 HEAT = (
@@ -177,6 +181,48 @@ TREE = (
     Tree("own", 5, lambda row: f"{row.context.own_pages}", _own, "right", descending=True),
     Tree("tokens", 6, lambda row: Piece(f"{row.context.held_tokens}", "muted"), _tokens, "right", descending=True),
     Tree("passes", 6, lambda row: Piece(f"{row.context.passes}", "muted"), _passes, "right", 80, True),
+)
+
+
+class PageBox(Canvas):
+    """The page under the cursor."""
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id, classes="panel")
+        self.name_border("Page")
+        self._lines_of_page: Sequence[str] = ()
+
+    @property
+    def text(self) -> str:
+        """All of it, for a tooltip."""
+        return "\n".join(part for line in self._lines_of_page for part in wrapped(line, TOOLTIP_CELLS))
+
+    def show(self, lines: Sequence[str]) -> None:
+        self._lines_of_page = lines
+        self.repaint()
+
+    def paint(self, width: int, height: int) -> list[Line]:
+        shown = [part for line in self._lines_of_page for part in wrapped(line, max(1, width))]
+        return [[Piece(line, "bright" if place == 0 else "")] for place, line in enumerate(shown)]
+
+
+def disk_row(stock: DiskModel, model: str) -> list[Piece]:
+    """A model in the disk cache; the engine's own stands out."""
+    name = one_line(stock.model) or "(of another version)"
+    tone = "bright" if stock.model == model else ""
+    return [Piece(name, tone), Piece(count(stock.pages)), Piece(f"{count(stock.size_bytes)}B", "muted")]
+
+
+def _kept(slot: StateSlot) -> str:
+    return " ".join(f"{tokens:,}" for tokens in slot.kept)
+
+
+States = Column[StateSlot]
+STATES = (
+    States("ctx", 6, lambda slot: Piece(f"#{slot.context}", "main"), lambda slot: slot.context, "right"),
+    States("pages", 12, lambda slot: " ".join(map(str, slot.pages))),
+    States("after", 7, lambda slot: f"{slot.tokens:,}" if slot.tokens is not None else "", align="right"),
+    States("also kept after token", 0, _kept),
 )
 
 

@@ -28,7 +28,7 @@ class DemoSource:
     refusal = ""
 
     def __init__(self, engine: ScriptedEngine | None = None, *, warm_ticks: int = WARM_TICKS) -> None:
-        self._engine = engine or ScriptedEngine()
+        self.engine = engine or ScriptedEngine()
         self._warm_ticks = warm_ticks
         self._feed: Feed | None = None
         self._seconds = 0.0
@@ -45,45 +45,45 @@ class DemoSource:
         self._feed = feed
         feed.link(Link("demo"))
         feed.facts(demo_facts())
-        feed.extend(self._records(self._engine.start()))
+        feed.extend(self._records(self.engine.start()))
         for _ in range(self._warm_ticks):
             self.tick(feed)
 
     def tick(self, feed: Feed) -> None:
         """One tick of the engine."""
         self._seconds += TICK_SECONDS
-        feed.extend(self._records(self._engine.tick()))
+        feed.extend(self._records(self.engine.tick()))
 
     async def watch_tokens(self, process: str) -> None:
-        self._engine.watched = process
+        self.engine.watched = process
 
     async def pool(self) -> PoolBooks | None:
-        return demo_pool(self._engine.programs.values(), self._usage) if self._usage.total else None
+        return demo_pool(self.engine.programs.values(), self._usage) if self._usage.total else None
 
     async def page(self, number: int) -> PageBook | None:
         books = await self.pool()
         return demo_page(books, number) if books is not None else None
 
     async def kill(self, process: str) -> None:
-        self._feed_events(self._engine.kill(process))
+        self._feed_events(self.engine.kill(process))
 
     async def suspend(self, process: str) -> None:
-        self._feed_events(self._engine.suspend(process))
+        self._feed_events(self.engine.suspend(process))
 
     async def set_bid(self, process: str, bid: float) -> None:
-        self._feed_events(self._engine.set_bid(process, bid))
+        self._feed_events(self.engine.set_bid(process, bid))
 
     async def attach(self, process: str) -> None:
         """The demo shows the output of all programs anyway."""
 
     async def send(self, process: str, text: str) -> None:
-        self._feed_events(self._engine.send(process, text))
+        self._feed_events(self.engine.send(process, text))
 
     async def send_file(self, process: str, path: str) -> None:
-        self._feed_events(self._engine.send(process, Path(path).name))
+        self._feed_events(self.engine.send(process, Path(path).name))
 
     async def launch(self, program: str, input: dict[str, Any], token_budget: int | None) -> str:
-        events = self._engine.launch(program)
+        events = self.engine.launch(program)
         self._feed_events(events)
         return next(event.process for event in events if isinstance(event, ProcessLaunched))
 

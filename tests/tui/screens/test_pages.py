@@ -4,7 +4,7 @@ import msgspec
 
 from pie_mlx.errors import SessionClosedError
 from pie_mlx.tui.model.pool_books import DiskModel, PageBook, PoolBooks, PoolGroup, StateSlot
-from pie_mlx.tui.screens.page_detail import page_lines
+from pie_mlx.tui.model.views.page_words import page_lines
 from tests.tui.harness import StillDemo, monitor, press, screen_text, settled_text
 from tests.tui.stream import FORKED, RUNNING, after
 

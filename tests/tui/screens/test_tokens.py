@@ -40,13 +40,13 @@ async def test_a_program_is_watched_while_its_tokens_are_shown():
     source = StillDemo()
     async with monitor(source) as (app, pilot):
         process = await opened(app, pilot)
-        assert source._engine.watched == process
+        assert source.engine.watched == process
         await press(app, pilot, "escape")
-        assert source._engine.watched == ""
+        assert source.engine.watched == ""
         await press(app, pilot, "enter", "T")
-        assert source._engine.watched == process
+        assert source.engine.watched == process
         await press(app, pilot, "1")
-        assert (app.current_mode, source._engine.watched) == ("overview", "")
+        assert (app.current_mode, source.engine.watched) == ("overview", "")
 
 
 async def test_the_token_under_the_cursor_shows_its_alternatives_its_grammar_and_its_drafts():

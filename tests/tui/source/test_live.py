@@ -54,11 +54,14 @@ def server(tmp_path_factory):
 
 
 @contextlib.asynccontextmanager
-async def following(server):
-    """A live source that follows, and its inbox."""
+async def following(server, clients=None):
+    """A live source that follows, and its inbox; `clients` gets its connections."""
 
     async def open_client():
-        return await connect(server.url, username="ada")
+        client = await connect(server.url, username="ada")
+        if clients is not None:
+            clients.append(client)
+        return client
 
     source, inbox = LiveSource(server.url, open_client, retry_seconds=(0.01,)), Inbox()
     task = asyncio.create_task(source.run(inbox))
@@ -97,11 +100,12 @@ async def test_what_runs_on_a_server_is_seen_and_can_be_steered(server):
 
 
 async def test_tokens_of_a_watched_program_arrive_also_after_the_connection_was_lost(server):
-    async with following(server) as (source, inbox):
+    clients = []
+    async with following(server, clients) as (source, inbox):
         process = await source.launch("listener", {"greeting": "hi"}, 5000)
         await until(lambda: inbox.known.waits.get(process) or any(inbox.state().contexts))
         await source.watch_tokens(process)
-        await source._client.close()
+        await clients[0].close()
         await until(lambda: inbox.connection.state == "reconnecting")
         await until(lambda: inbox.connection.state == "live")
         await source.send(process, "write")

@@ -5,7 +5,7 @@ import pytest
 
 from inferlet import Context
 from pie_mlx.engine import inspection
-from pie_mlx.engine.scheduler.restoring import Restorer
+from pie_mlx.engine.scheduler.reports import TickReports
 from pie_mlx.tui.model import INITIAL, Record, fold
 from pie_mlx.tui.model.folding.snapshot import snapshot_state
 from pie_mlx.tui.source.live import decoded
@@ -17,7 +17,7 @@ async def test_ps_and_monitors_that_came_early_and_late_show_a_context_that_is_r
 ) -> None:
     with running(total_pages=16) as engine:
         services = engine.core.services
-        reports = engine.part(Restorer)._reports
+        reports = engine.part(TickReports)
         tell, seen = reports.restoring, []
 
         def restoring(report):

@@ -65,13 +65,13 @@ async def _run_again(request: RunRequest, common: Common, run_once: RunOnce) -> 
         try:
             await asyncio.wait({running, change}, return_when=asyncio.FIRST_COMPLETED)
             if not change.done():
-                _tell(common, f"it runs again when {_shown(request.path)} changes; Ctrl-C ends this")
+                tell(common, f"it runs again when {_shown(request.path)} changes; Ctrl-C ends this")
             before, known = known, await change
         finally:
             running.cancel()
             change.cancel()
             await asyncio.gather(running, change, return_exceptions=True)
-        _tell(common, f"{', '.join(changed_names(before, known))} changed")
+        tell(common, f"{', '.join(changed_names(before, known))} changed")
 
 
 async def _reported(run_once: RunOnce, common: Common) -> None:
@@ -82,7 +82,7 @@ async def _reported(run_once: RunOnce, common: Common) -> None:
         report_failure(error, common)
 
 
-def _tell(common: Common, line: str) -> None:
+def tell(common: Common, line: str) -> None:
     if not common.quiet:
         print(f"pie: {line}", file=sys.stderr, flush=True)
 

@@ -57,7 +57,7 @@ def test_a_program_runs_again_when_it_is_saved_and_the_kv_of_its_beginning_is_ke
     file = tmp_path / "agent.py"
     file.write_text(source("one"))
     editor = Editor(file, [source("two"), "def main(:", source("three")])
-    monkeypatch.setattr(rerun, "_tell", editor.tell)
+    monkeypatch.setattr(rerun, "tell", editor.tell)
     editor.start()
     ended = pie("run", "--watch", file)
     shown = "".join(f"{name} kept {pages} pages\nended\n" for name, pages in (("one", 0), ("two", 19), ("three", 19)))
@@ -78,7 +78,7 @@ def test_a_run_that_goes_on_ends_when_its_files_change(pie, tmp_path, monkeypatc
 
     snapshot = rerun.snapshot
     monkeypatch.setattr(rerun, "snapshot", look)
-    monkeypatch.setattr(rerun, "_tell", editor.tell)
+    monkeypatch.setattr(rerun, "tell", editor.tell)
     editor.start()
     ended = pie("run", "--watch", "--dummy", file)
     assert (ended.code, ended.out.splitlines()[-1], ended.err) == (130, "2", "")
@@ -89,7 +89,7 @@ def test_a_running_engine_runs_it_again_too(pie, tmp_path, monkeypatch, server):
     file = tmp_path / "agent.py"
     file.write_text("async def main(input): return 1\n")
     editor = Editor(file, ["async def main(input): return 2\n"])
-    monkeypatch.setattr(rerun, "_tell", editor.tell)
+    monkeypatch.setattr(rerun, "tell", editor.tell)
     editor.start()
     ended = pie("run", "--watch", file)
     assert (ended.code, ended.out, ended.err) == (130, "1\n2\n", "")

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from pie_mlx.cli.run.tracing import TraceRecorder
+from pie_mlx.cli.run.recording.tracing import TraceRecorder
 from pie_mlx.events import CallAnswered, EngineStarted, ProcessLaunched, TokensComputed
 from pie_mlx.trace.file import read_trace
 from pie_mlx.trace.times import times_of

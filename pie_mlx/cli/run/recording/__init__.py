@@ -1,0 +1,1 @@
+"""What a run leaves for later: a trace, or a recording to replay."""
