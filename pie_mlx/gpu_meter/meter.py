@@ -13,7 +13,8 @@ from pathlib import Path
 
 import msgspec
 
-from pie_mlx.gpu_meter.reading import NO_GPU, GpuReading, Sample, reading
+from pie_mlx.gpu_meter.gpu_reading import NO_GPU, GpuReading
+from pie_mlx.gpu_meter.reading import Sample, reading
 
 COMMAND = (sys.executable, "-I", "-S", str(Path(__file__).with_name("counters.py")))
 FRESH_SECONDS = 1.0

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 
 import msgspec
 
+from pie_mlx.gpu_meter.gpu_reading import GpuReading
+
 JOULES = {"mJ": 1e-3, "uJ": 1e-6, "nJ": 1e-9}
 ENERGY = "GPU Energy"
 WHOLE_GPU = "GPUPH"
@@ -29,20 +31,6 @@ class Sample(msgspec.Struct, frozen=True):
     states: tuple[Channel, ...] = ()
     celsius: tuple[float, ...] = ()
     problems: Mapping[str, str] = {}
-
-
-class GpuReading(msgspec.Struct, frozen=True):
-    """Between two samples: the share of time in which the GPU was `busy`, and its power in `watts`; and the mean of its
-    sensors in `celsius`. None if not readable here; `problem` is why, in one line, empty if nothing is missing."""
-
-    busy: float | None = None
-    watts: float | None = None
-    celsius: float | None = None
-    problem: str = ""
-
-
-NOT_READ = GpuReading(problem="not told")
-NO_GPU = GpuReading(problem="no Apple GPU")
 
 
 def reading(earlier: Sample, later: Sample) -> GpuReading:

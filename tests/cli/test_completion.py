@@ -94,7 +94,7 @@ def test_without_an_engine_there_is_no_process_and_no_error(capsys):
 
 
 def test_verbs_are_completed(command):
-    assert words("bash", command, "pie re").split() == ["plain,remove"]
+    assert words("bash", command, "pie re").split() == ["plain,replay", "plain,remove"]
 
 
 def test_flags_of_a_verb_are_completed(command):

@@ -15,7 +15,7 @@ OTHERS = {
     "client config show", "client config update",
     "launch", "serve", "stop", "top", "bench", "completion", "help", "config get", "config set", "config init",
     "config schema", "service install", "service status", "service remove", "cache clear", "model convert",
-    "model verify", "model pull", "model rm", "mcp add", "mcp remove", "inferlet info",
+    "model verify", "model pull", "model rm", "mcp add", "mcp remove", "inferlet info", "eval", "replay", "trace",
 }  # fmt: skip
 """Verbs that list nothing: what they print is of one thing, a stream, or of no use to scripts."""
 

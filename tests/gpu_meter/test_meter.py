@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
+from pie_mlx.gpu_meter.gpu_reading import NO_GPU
 from pie_mlx.gpu_meter.meter import COMMAND, REST_SECONDS, GpuMeter
-from pie_mlx.gpu_meter.reading import NO_GPU
 
 ANSWERS = """
 import json, sys

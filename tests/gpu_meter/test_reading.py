@@ -2,7 +2,8 @@
 
 import pytest
 
-from pie_mlx.gpu_meter.reading import Channel, GpuReading, Sample, reading
+from pie_mlx.gpu_meter.gpu_reading import GpuReading
+from pie_mlx.gpu_meter.reading import Channel, Sample, reading
 
 
 def energy(unit, value, name="GPU Energy"):

@@ -87,7 +87,7 @@ async def test_the_help_shows_the_key_for_several_engines():
 
 
 def plugins(**more):
-    return Plugins([Plugin(**{"key": "T", "name": "tail", "help": "Follow its log", **more})])
+    return Plugins([Plugin(**{"key": "W", "name": "tail", "help": "Follow its log", **more})])
 
 
 async def told(app, pilot, text):
@@ -103,7 +103,7 @@ async def test_a_command_of_the_users_own_gets_the_row_and_the_engine(tmp_path):
     command = (sys.executable, "-I", "-S", "-c", write, str(tmp_path / "out"), "{id}", "{program}")
     own = plugins(command=command, background=True)
     async with monitor(Named("desk", 120), others=[studio()], plugins=own) as (app, pilot):
-        await press(app, pilot, "e", "2", "down", "T")
+        await press(app, pilot, "e", "2", "down", "W")
         row = app.screen.table.selected_item
         await told(app, pilot, "tail: done")
     assert (tmp_path / "out").read_text() == f"{row.id} {row.program} ws://studio:1"
@@ -112,13 +112,13 @@ async def test_a_command_of_the_users_own_gets_the_row_and_the_engine(tmp_path):
 async def test_a_command_that_fails_or_is_not_there_is_told():
     for more, text in (({"shell": "echo no >&2; exit 2"}, "tail: ended with 2: no"), ({"command": ("/no",)}, "/no")):
         async with monitor(plugins=plugins(background=True, **more)) as (app, pilot):
-            await press(app, pilot, "T")
+            await press(app, pilot, "W")
             await told(app, pilot, text)
 
 
 async def test_a_command_asks_first_if_it_is_to_and_shows_what_will_run():
     async with monitor(plugins=plugins(command=("rm", "{id}"), confirm=True)) as (app, pilot):
-        await press(app, pilot, "2", "T")
+        await press(app, pilot, "2", "W")
         assert isinstance(app.screen, ConfirmScreen)
         assert f"$ rm {app.view.programs[0].id}" in screen_text(app)
         await press(app, pilot, "n")
@@ -127,7 +127,7 @@ async def test_a_command_asks_first_if_it_is_to_and_shows_what_will_run():
 
 async def test_a_terminal_that_cannot_be_given_away_says_so():
     async with monitor(plugins=plugins(shell="true")) as (app, pilot):
-        await press(app, pilot, "T")
+        await press(app, pilot, "W")
         assert "run it in the background" in toasts(app)[0]
 
 
@@ -140,25 +140,25 @@ async def test_a_command_that_may_not_run_says_why(monkeypatch, more, refusal):
         monkeypatch.setattr("pie_mlx.tui.app.MonitorApp.is_web", True)
     own = plugins(command=("ls", "{id}"), background=True)
     async with monitor(StillDemo(0), plugins=own, **more) as (app, pilot):
-        await press(app, pilot, "2", *(("slash", *"zzz", "enter") if "row" in refusal else ()), "T")
+        await press(app, pilot, "2", *(("slash", *"zzz", "enter") if "row" in refusal else ()), "W")
         assert refusal in toasts(app)[0]
 
 
 async def test_a_browser_runs_what_is_meant_for_it(monkeypatch):
     monkeypatch.setattr("pie_mlx.tui.app.MonitorApp.is_web", True)
     async with monitor(plugins=plugins(shell="true", background=True, in_browser=True)) as (app, pilot):
-        await press(app, pilot, "T")
+        await press(app, pilot, "W")
         await told(app, pilot, "tail: done")
 
 
 async def test_own_commands_are_in_the_help_of_their_screens_and_run_nowhere_else():
-    own = Plugins([Plugin("T", shell="exit 1", screens=("market",), name="tail", help="Follow")], ("x.toml: no",))
+    own = Plugins([Plugin("W", shell="exit 1", screens=("market",), name="tail", help="Follow")], ("x.toml: no",))
     async with monitor(plugins=own, size=(120, 70)) as (app, pilot):
         assert "x.toml: no" in screen_text(app)
         await press(app, pilot, "4", "question_mark")
         assert "your own" in screen_text(app)
-        assert " T  Follow" in screen_text(app)
-        await press(app, pilot, "escape", "2", "T", "question_mark")
+        assert " W  Follow" in screen_text(app)
+        await press(app, pilot, "escape", "2", "W", "question_mark")
         assert "your own" not in screen_text(app)
         assert not toasts(app)
         assert [command.title for command in app.get_system_commands(app.screen_stack[-2])].count("tail") == 0

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pie_mlx.gpu_meter.reading import NO_GPU, GpuReading
+from pie_mlx.gpu_meter.gpu_reading import NO_GPU, GpuReading
 from pie_mlx.supported import Machine, Obstacle, platform_obstacle, python_obstacle
 
 

@@ -12,8 +12,8 @@ from pie_mlx.config import Config, load_config, pie_home
 from pie_mlx.documents import json_value
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import PieError
+from pie_mlx.gpu_meter.gpu_reading import GpuReading
 from pie_mlx.gpu_meter.meter import GpuMeter
-from pie_mlx.gpu_meter.reading import GpuReading
 from pie_mlx.runtime.configured import engine_settings
 from pie_mlx.runtime.doctor.diagnosis import (
     WITHOUT_MLX,

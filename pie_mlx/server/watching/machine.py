@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 
 from pie_mlx.engine.pressure import MemoryReading, level_of, memory_reader
-from pie_mlx.gpu_meter.reading import NO_GPU, GpuReading
+from pie_mlx.gpu_meter.gpu_reading import NO_GPU, GpuReading
 from pie_mlx.runtime.process_memory import residency
 from pie_mlx.system import swap_bytes
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from pie_mlx.gpu_meter.reading import NOT_READ, GpuReading
+from pie_mlx.gpu_meter.gpu_reading import NOT_READ, GpuReading
 
 
 class Connection(msgspec.Struct, frozen=True):

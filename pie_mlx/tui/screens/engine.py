@@ -6,7 +6,7 @@ from typing import ClassVar
 from textual.containers import Container
 from textual.widget import Widget
 
-from pie_mlx.gpu_meter.reading import GpuReading
+from pie_mlx.gpu_meter.gpu_reading import GpuReading
 from pie_mlx.tui.model.facts import Machine
 from pie_mlx.tui.model.text import count
 from pie_mlx.tui.model.views.reuse import ReuseWindow, reuse_windows

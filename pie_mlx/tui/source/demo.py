@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pie_mlx.events import Event, PagesCounted, PageUsage, ProcessLaunched
-from pie_mlx.gpu_meter.reading import GpuReading
+from pie_mlx.gpu_meter.gpu_reading import GpuReading
 from pie_mlx.tui.model import Record
 from pie_mlx.tui.model.facts import Connection, Facts, InstalledProgram, Machine, Parameter
 from pie_mlx.tui.model.pool_books import PageBook, PoolBooks

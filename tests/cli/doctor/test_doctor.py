@@ -9,7 +9,7 @@ import pytest
 
 from pie_mlx.engine.settings import DiskCacheSettings, EngineSettings
 from pie_mlx.errors import ConfigError
-from pie_mlx.gpu_meter.reading import NO_GPU, GpuReading
+from pie_mlx.gpu_meter.gpu_reading import NO_GPU, GpuReading
 from pie_mlx.metal.record import KernelRecord, read_record, record_key, write_record
 from pie_mlx.runtime.doctor import diagnosis, machine
 from pie_mlx.runtime.doctor.diagnosis import (

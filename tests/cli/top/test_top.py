@@ -96,11 +96,11 @@ def test_an_engine_that_is_given_by_name_is_asked(capsys, tmp_path, monkeypatch)
 
 
 def test_in_a_terminal_a_command_of_the_users_own_has_the_terminal_and_gives_it_back(tmp_path):
-    (tmp_path / PLUGINS_FILE).write_text('[hail]\nkey = "T"\nshell = "echo hail"\n')
+    (tmp_path / PLUGINS_FILE).write_text('[hail]\nkey = "W"\nshell = "echo hail"\n')
     command = [sys.executable, "-m", "pie_mlx", "top", "--replay", str(RECORDING)]
     with Terminal(command, PIE_HOME=str(tmp_path)) as terminal:
         terminal.read("contention.events")
-        terminal.type("T", until="enter goes back")
+        terminal.type("W", until="enter goes back")
         terminal.type("\r", until="Programs")
         terminal.type("q", until="\x1b[?1049l")
         assert terminal.wait() == 0

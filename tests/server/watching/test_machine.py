@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from pie_mlx.engine.pressure import MemoryReading
-from pie_mlx.gpu_meter.reading import NO_GPU, GpuReading
+from pie_mlx.gpu_meter.gpu_reading import NO_GPU, GpuReading
 from pie_mlx.server.watching.machine import machine_figures
 from pie_mlx.system import swap_bytes
 from pie_mlx.tui.model.facts import Machine

@@ -21,11 +21,11 @@ def read(tmp_path):
 
 
 def test_a_table_is_a_command_on_a_key_of_its_screens(read):
-    found, problems = read('[tail]\nkey = "T"\ncommand = ["pie", "logs", "{id}"]\nscreens = ["market"]\n')
+    found, problems = read('[tail]\nkey = "W"\ncommand = ["pie", "logs", "{id}"]\nscreens = ["market"]\n')
     (tail,) = found.all
     assert problems == []
-    assert (tail.name, tail.key, tail.fields, tail.action.help) == ("tail", "T", ["id"], "tail")
-    assert (found.at("T", "market"), found.at("T", "pages"), found.at("U", "market")) == (tail, None, None)
+    assert (tail.name, tail.key, tail.fields, tail.action.help) == ("tail", "W", ["id"], "tail")
+    assert (found.at("W", "market"), found.at("W", "pages"), found.at("U", "market")) == (tail, None, None)
 
 
 def test_a_key_is_written_as_its_sign_or_its_name(read):
@@ -36,9 +36,9 @@ def test_a_key_is_written_as_its_sign_or_its_name(read):
 
 def test_one_key_may_mean_two_things_on_two_screens(read):
     found, problems = read(
-        '[a]\nkey = "T"\nshell = "ls"\nscreens = ["market"]\n[b]\nkey = "T"\nshell = "ls"\nscreens = ["pages"]\n'
+        '[a]\nkey = "W"\nshell = "ls"\nscreens = ["market"]\n[b]\nkey = "W"\nshell = "ls"\nscreens = ["pages"]\n'
     )
-    assert (found.at("T", "market").name, found.at("T", "pages").name, problems) == ("a", "b", [])
+    assert (found.at("W", "market").name, found.at("W", "pages").name, problems) == ("a", "b", [])
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_one_key_may_mean_two_things_on_two_screens(read):
         ('key = "k"\nshell = "ls"', "the key 'k' is that of 'kill'"),
         ('key = "/"\nshell = "ls"', "the key 'slash' is that of 'filter'"),
         ('key = "X"\nshell = "ls"', "the key 'X' is that of 'bid'"),
-        ('key = "T"\nshell = "ls"', "the key 'T' is that of 'first'"),
+        ('key = "W"\nshell = "ls"', "the key 'W' is that of 'first'"),
         ('key = "enter"\nshell = "ls"\nscreens = ["logs"]', "the key 'enter' moves in tables and dialogs"),
         ('key = ""\nshell = "ls"', 'write one key in quotes, e.g. "T" or "ctrl+t", not \'\''),
         ('key = "U,V"\nshell = "ls"', 'write one key in quotes, e.g. "T" or "ctrl+t", not \'U,V\''),
@@ -68,7 +68,7 @@ def test_one_key_may_mean_two_things_on_two_screens(read):
     ],
 )
 def test_what_is_wrong_with_a_table_is_one_line_and_the_others_count(read, table, problem):
-    first = '[first]\nkey = "T"\nshell = "ls"\n'
+    first = '[first]\nkey = "W"\nshell = "ls"\n'
     found, problems = read(f"{first}[second]\n{table}\n", bid="X")
     assert [plugin.name for plugin in found.all] == ["first"]
     (told,) = problems

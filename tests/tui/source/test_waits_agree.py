@@ -9,7 +9,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from pie_mlx.client import connect
-from pie_mlx.gpu_meter.reading import NO_GPU
+from pie_mlx.gpu_meter.gpu_reading import NO_GPU
 from pie_mlx.tui.inbox import Inbox
 from pie_mlx.tui.model.facts import NO_FACTS
 from pie_mlx.tui.model.views.summary import summary
