@@ -286,3 +286,17 @@ def test_what_comes_from_elsewhere_is_counted_and_let_in(store: PageStore):
     assert store.take("ann", "c") is not None
     assert not store.snapshots.is_overfull("ann")
     store.check_integrity()
+
+
+def test_the_end_of_a_snapshot_ends_the_keeping_of_what_follows_it_too(world: World):
+    now = 0.0
+    world.store.pool.clock = lambda: now
+    context = world.filled([1] * 4)
+    world.save(context, "ann", "a")
+    world.run(context, [2] * 4)
+    world.store.keep(context, 1.0)
+    world.release(context)
+    now = 1.0
+    world.store.snapshots.delete("ann", "a")
+    world.snapshots.clear()
+    world.check()

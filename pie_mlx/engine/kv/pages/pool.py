@@ -176,6 +176,9 @@ class PagePool:
         """Makes `segment` the most recently used of its LRU list, if no live context holds it."""
         self.unlist(segment)
         if segment.contexts == 0 and segment.pages:
+            if 0 < segment.kept_until <= self.clock():
+                segment.kept_until = 0.0
+                self._end_keeping()  # of its children too, which must not outlast it
             segment.used_seconds = self.clock()
             self._lru_for(segment).put(segment)
 
