@@ -1,6 +1,7 @@
 """Hints of programs: they propose, the market decides and charges."""
 
 import asyncio
+import contextlib
 from collections.abc import Iterator
 
 import pytest
@@ -205,7 +206,7 @@ async def test_a_program_that_ends_while_it_prefetches_leaves_nothing(small: Run
         prefetching = asyncio.create_task(away.prefetch())
         await asyncio.sleep(0)
     assert other.process_id not in small.core.services.processes
-    with pytest.raises((asyncio.CancelledError, PieError)):
+    with contextlib.suppress(asyncio.CancelledError, PieError):  # it may have been quicker
         await prefetching
     assert small.used_pages() == 0
     small.check_books()
