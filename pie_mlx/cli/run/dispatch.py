@@ -72,10 +72,11 @@ def _run_here(request: RunRequest, common: Common, recorder: TraceRecorder | Non
         _observers(request.log, debug=common.debug) as observers,
     ):
         observers = observers if telemetry is None else [*observers, telemetry]
+        if recorder is not None and request.port is None:  # with a port, its client records
+            observers = [*observers, recorder.observe]
         if request.inline:
             from pie_mlx.cli.run.debugging.inline import run_inline
 
-            observers = observers if recorder is None else [*observers, recorder.observe]
             return run_inline(prepared_local_run(request, common, config, observers))
         return run_interruptible(_prepared_own_run(request, common, config, observers, recorder))
 
@@ -89,7 +90,6 @@ def _prepared_own_run(
 
         return watched_here(request, common, config, observers)
     if request.port is None:
-        observers = observers if recorder is None else [*observers, recorder.observe]
         return prepared_local_run(request, common, config, observers).run
     from pie_mlx.cli.run.listening import ListeningRun
     from pie_mlx.cli.run.remote import prepared

@@ -99,7 +99,7 @@ def machine_rows(machine: Machine | None) -> list[list[Piece]]:
 
 
 def gpu(reading: GpuReading) -> Piece:
-    """How busy, how hungry, how hot; a dot for what cannot be read."""
+    """Its share of busy time, power and temperature; a dot for what cannot be read."""
     figures = [
         "·" if reading.busy is None else f"{reading.busy:.0%}",
         "·" if reading.watts is None else f"{reading.watts:.1f} W",

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import mlx.core as mx
 
@@ -19,9 +19,10 @@ from pie_mlx.engine.model.mlx_lm.modules import Module, load_config, load_weight
 from pie_mlx.engine.model.mlx_lm.weights import cast_weights, weight_bytes
 from pie_mlx.engine.model.networks.network import Network
 from pie_mlx.engine.model.networks.null_network import NullNetwork
-from pie_mlx.engine.model.networks.script import Script, ScriptReader
-from pie_mlx.engine.model.networks.scripted_network import ScriptedNetwork
 from pie_mlx.errors import ModelLoadError, PieError
+
+if TYPE_CHECKING:
+    from pie_mlx.engine.model.networks.script import Script
 
 DEFAULT_POSITIONS = 4096
 _MOST_POSITIONS = (1 << 31) - 1
@@ -79,12 +80,14 @@ def null_model(*, name: str = "dummy") -> LoadedModel:
 
 
 def scripted_model(
-    script: Script, token_bytes: Callable[[Any], Mapping[int, bytes]], *, name: str = "scripted"
+    script: "Script", token_bytes: Callable[[Any], Mapping[int, bytes]], *, name: str = "scripted"
 ) -> LoadedModel:
     """A model without weights that says what a script says, with pie-tiny's tokenizer and chat template.
 
     `token_bytes` are those of a tokenizer by id.
     """
+    from pie_mlx.engine.model.networks.script import ScriptReader
+    from pie_mlx.engine.model.networks.scripted_network import ScriptedNetwork
 
     def network(tokenizer: Any, size: int) -> Network:
         known = token_bytes(tokenizer)
