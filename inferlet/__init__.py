@@ -6,7 +6,6 @@ modules, and what these are made of is in `_calls`, `_context`, `_decoding` and 
 
 import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from inferlet import brle, errors, messaging, runtime, scheduling, session, spec
@@ -39,7 +38,8 @@ from inferlet.spec import Speculator
 from inferlet.step import GenStep
 
 if TYPE_CHECKING:
-    from inferlet import chat, mcp, reasoning, tools, zo
+    from inferlet import chat, mcp, reasoning, rules, tools, zo
+    from inferlet.rules import rule
 
 __all__ = [
     "Adapter",
@@ -81,6 +81,8 @@ __all__ = [
     "messaging",
     "parse_args",
     "reasoning",
+    "rule",
+    "rules",
     "runtime",
     "scheduling",
     "session",
@@ -90,14 +92,16 @@ __all__ = [
     "zo",
 ]
 
-_LAZY = frozenset({"chat", "mcp", "reasoning", "tools", "zo"})
+_LAZY = frozenset({"chat", "mcp", "reasoning", "rules", "tools", "zo"})
 # Names that these modules have in Pie.
 sys.modules[f"{__name__}.generation"] = generation
 sys.modules[f"{__name__}.sample"] = sample
 
 
-def __getattr__(name: str) -> ModuleType:
+def __getattr__(name: str) -> object:
     """Modules loaded when first used: most programs need at most one of them."""
+    if name == "rule":
+        return import_module(f"{__name__}.rules").rule
     if name not in _LAZY:
         raise AttributeError(f"module 'inferlet' has no attribute {name!r}")
     return import_module(f"{__name__}.{name}")

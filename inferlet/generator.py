@@ -152,6 +152,11 @@ class Generator:
         return self._score
 
     @property
+    def sampler(self) -> Sampler:
+        """Draws the next token: `sampler.rule.state` has what its rule carries."""
+        return self._sampler
+
+    @property
     def is_done(self) -> bool:
         """Whether there is no further step."""
         return self.finish_reason is not None
@@ -246,11 +251,12 @@ class Generator:
         if drawn is None:
             return Output(reply, pass_slots.spans)
         sampled = cast("SampledTokens", reply.results[0])
-        produced = sampled.tokens
-        result = self._cut(produced, remaining)
+        result = self._cut(sampled.tokens, remaining)
         self._score += sum(sampled.logprobs[: len(result.fed)])
+        if sampled.states:
+            self._sampler = self._sampler.after(sampled.states[len(result.fed) - 1])
         self._keep(result, grammar_ended=reply.grammar_terminated, in_kv=reply.kept)
-        self._drafting.record_produced(produced)
+        self._drafting.record_produced(sampled.tokens)
         return Output(reply, pass_slots.spans, tokens=result.kept, auto_sampler=drawn)
 
     def _request(self, pass_slots: PassSlots, remaining: int | None, *, most: int) -> calls.Forward:
@@ -299,7 +305,7 @@ class Generator:
     def _prefetching(self, room: int) -> calls.Continuation | None:
         """Steps like this one that may be taken before they are asked for, as far as they can be told."""
         plain = isinstance(self._drafting, NoDrafting) and self._adapter is None and not self._zo_seed
-        if not plain or self._sampler.scores or self._constraints.matchers:
+        if not plain or self._sampler.scores or self._sampler.carries_states or self._constraints.matchers:
             return None
         return calls.Continuation(room - 1, list(self._stops), asked=False)
 

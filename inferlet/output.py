@@ -137,6 +137,10 @@ class Output:
         found = self._one(handle, LogprobValues)
         return found.values if found else scored or None
 
+    def states(self, handle: SampleHandle) -> list[list[float]]:
+        """What the sampler's rule carries after each token: `sampler.after(states[-1])` draws the next one."""
+        return [states for result in self._results(handle, SampledTokens) for states in result.states]
+
     def entropy(self, handle: Handle) -> float | None:
         """An `Entropy` probe, in nats."""
         found = self._one(handle, EntropyValue)

@@ -16,6 +16,7 @@ from pie_mlx.engine.model.networks.tiers import REFUSED, promised, verified
 from pie_mlx.engine.policies import Reason, ReasonKind
 from tools.host_reference import host_lines
 from tools.http_reference import http_lines
+from tools.rule_reference import rule_lines
 from tools.sdk_reference import blocking_lines, sdk_lines
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
@@ -32,6 +33,7 @@ def pages() -> dict[str, str]:
         "hosts.md": _page("What hosts use", host_lines()),
         "http.md": _page("Fields of HTTP requests", http_lines()),
         "architectures.md": _page("Architectures of models", architecture_lines()),
+        "rules.md": _page("The format of rules", rule_lines()),
         "waits.md": _page("Why a program waits", wait_lines()),
     }
 

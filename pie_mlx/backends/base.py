@@ -111,3 +111,11 @@ class Backend:
         """Values proportional to the probabilities of each row of `logits` [rows, vocabulary] at `temperature` [rows,
         1]."""
         return mx.softmax(logits / temperature, axis=-1, precise=True)
+
+    def exponential(self, values: mx.array) -> mx.array:
+        """e to the power of each value."""
+        return mx.exp(values)
+
+    def log_sum_exp(self, rows: mx.array) -> mx.array:
+        """The logarithm of the sum of the powers of e of each of the `rows` [rows, width], [rows, 1]."""
+        return mx.logsumexp(rows, axis=-1, keepdims=True)

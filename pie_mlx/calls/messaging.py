@@ -1,7 +1,9 @@
-"""Topics: broadcasts to all subscriptions, and queues that deliver each message once.
+"""Messages: topics, which are broadcasts to all subscriptions and queues that deliver each message once; the client.
 
 Waiting and taking are separate calls, because a cancelled wait must not lose a message.
 """
+
+from typing import Literal
 
 from pie_mlx.calls.base import Call
 
@@ -75,3 +77,34 @@ class LeaveTopic(Call[None], frozen=True):
 
     topic: str
     ticket: int
+
+
+class SendMessage(Call[None], frozen=True):
+    """One message to the client. `format` distinguishes text from JSON text."""
+
+    text: str
+    format: Literal["text", "json"] = "text"
+
+
+class SendFile(Call[None], frozen=True):
+    """A file to the client."""
+
+    data: bytes
+    name: str = ""
+
+
+class AwaitIncoming(Call[None], frozen=True):
+    """Wait until the client has sent something. Taking it is another call, so that a cancelled wait loses nothing.
+
+    Raises SessionClosedError if there is no client to wait for.
+    """
+
+    what: Literal["message", "file"]
+
+
+class ReceiveMessage(Call[str | None], frozen=True):
+    """The next message of the client; None if there is none now."""
+
+
+class ReceiveFile(Call[bytes | None], frozen=True):
+    """The next file of the client; None if there is none now."""

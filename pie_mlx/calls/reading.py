@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from pie_mlx.calls.base import Record, snake_case
+from pie_mlx.calls.rule import RuleUse
 from pie_mlx.errors import InvalidArgumentError, InvalidTypeError
 
 ARGMAX_TEMPERATURE = 1e-5
@@ -61,6 +62,7 @@ class Sampler(Read, frozen=True):
     positive logits of all tokens of the text by it and multiplies the others; `frequency_penalty` is taken off for each
     time that a token was generated, `presence_penalty` once. Generated are the tokens from slot `since` on; None means
     the Generator's, and all of the text without one. 0, 0, 1 and {} change nothing; none may be larger than 1e6.
+    A `rule` then changes the row, before temperature and filters; one with states draws one token at a time.
     Raises InvalidTypeError for anything but a number, InvalidArgumentError outside these ranges.
     """
 
@@ -76,6 +78,7 @@ class Sampler(Read, frozen=True):
     repetition_penalty: float = 1.0
     logit_bias: dict[int, float] = {}
     since: int | None = None
+    rule: RuleUse | None = None
 
     def __post_init__(self) -> None:
         _check_number("sampler: temperature", self.temperature)
@@ -86,7 +89,7 @@ class Sampler(Read, frozen=True):
         if self.seed is not None:
             _check_integer("sampler: seed", self.seed)
         self._check_ranges()
-        if self.counts_tokens or self.logit_bias or self.since is not None:
+        if self.penalizes or self.logit_bias or self.since is not None:
             self._check_penalties()
 
     def _check_ranges(self) -> None:
@@ -130,6 +133,16 @@ class Sampler(Read, frozen=True):
 
     @property
     def counts_tokens(self) -> bool:
+        """Whether it depends on which tokens the text before has."""
+        return self.penalizes or (self.rule is not None and self.rule.graph.counts_tokens)
+
+    @property
+    def carries_states(self) -> bool:
+        """Whether the next draw depends on states that this one leaves."""
+        return self.rule is not None and bool(self.rule.graph.states)
+
+    @property
+    def penalizes(self) -> bool:
         """Whether it has a penalty that depends on the text before."""
         return not (self.frequency_penalty == self.presence_penalty == 0 and self.repetition_penalty == 1)
 
@@ -155,6 +168,14 @@ class Sampler(Read, frozen=True):
             logit_bias=dict(bias or {}),
             since=since,
         )
+
+    def ruled(self, rule: RuleUse | None) -> "Sampler":
+        """The same draws from logits that `rule` changed first: `Sampler.multinomial(1.0).ruled(min_p(p=0.1))`."""
+        return msgspec.structs.replace(self, rule=rule)
+
+    def after(self, states: Sequence[float]) -> "Sampler":
+        """The sampler of the next token, whose rule is given the states that the last draw left."""
+        return self if self.rule is None else self.ruled(self.rule.after(states))
 
     def scored(self) -> "Sampler":
         """The same draws, each with its log-probability: `Output.logprobs`, `Generator.score`."""
@@ -265,17 +286,21 @@ class SlotResult(msgspec.Struct, frozen=True, omit_defaults=True, tag=snake_case
 
 
 class SampledTokens(SlotResult, frozen=True):
-    """One token per draw, and for a sampler with `scores` the log-probability of each."""
+    """One token per draw, and for a sampler with `scores` the log-probability of each. `states` are those that each
+    draw leaves for the next one, in the order of the rule's graph."""
 
     tokens: list[int]
     logprobs: list[float] = []
+    states: list[list[float]] = []
 
 
 def joined(drawn: Iterable[SampledTokens]) -> SampledTokens:
     """The tokens of several draws, one after the other."""
     parts = list(drawn)
     return SampledTokens(
-        [token for part in parts for token in part.tokens], [value for part in parts for value in part.logprobs]
+        [token for part in parts for token in part.tokens],
+        [value for part in parts for value in part.logprobs],
+        [states for part in parts for states in part.states],
     )
 
 

@@ -83,3 +83,12 @@ class CpuBackend(Backend):
     def likelihoods(self, logits: mx.array, temperature: mx.array) -> mx.array:
         """Uses powers of two (`numerics.likelihoods`)."""
         return numerics.likelihoods(logits, temperature)
+
+    def exponential(self, values: mx.array) -> mx.array:
+        """Uses powers of two."""
+        return numerics.exponential(values)
+
+    def log_sum_exp(self, rows: mx.array) -> mx.array:
+        """Uses powers of two."""
+        top = mx.max(rows, axis=-1, keepdims=True)
+        return top + mx.log(mx.sum(numerics.exponential(rows - top), axis=-1, keepdims=True))

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from pie_mlx.engine.market import Horizon, Retention
 from pie_mlx.engine.model.runner.randomness import stream_key
-from pie_mlx.engine.model.runner.token_counts import CountedText
 from pie_mlx.engine.model.runner.token_watch import TokenWatch
+from pie_mlx.engine.model.token_counts import CountedText
 from pie_mlx.engine.speculation.drafting import NgramDrafter, Pace
 from pie_mlx.errors import ContextReleasedError, PieError
 

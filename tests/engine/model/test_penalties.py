@@ -12,7 +12,7 @@ from mlx_lm.sample_utils import make_logits_processors
 
 from pie_mlx.calls import Sampler
 from pie_mlx.engine.model.runner.penalties import penalized
-from pie_mlx.engine.model.runner.token_counts import NOTHING, CountedText
+from pie_mlx.engine.model.token_counts import NOTHING, CountedText
 
 VOCABULARY = 40
 

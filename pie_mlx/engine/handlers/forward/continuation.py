@@ -50,6 +50,7 @@ async def run_passes(run: RunPass, context: LiveContext, call: Forward, plan: Co
             break
         left = wanted - len(drawn.tokens)
         try:
+            sampler = sampler.after(drawn.states[-1]) if drawn.states else sampler
             following = _following(call, plan, sampler, drawn.tokens, in_kv)
             reply = await run(following, PassContinuation.of(context, left - 1, stops))
         except (BatchFailedError, ForwardTimeoutError) as error:
@@ -125,7 +126,7 @@ def check_claimed(context: LiveContext, claimed: int) -> int:
 def prefetching(context: LiveContext, call: Forward) -> PassContinuation | None:
     """The steps that may be taken after a pass before they are asked for; None where a step might be another one."""
     plan, sampler = call.continuation, next_sampler(call)
-    if plan is None or not plan.tokens or sampler is None or sampler.scores:
+    if plan is None or not plan.tokens or sampler is None or sampler.scores or sampler.carries_states:
         return None
     if call.matchers or call.adapter or call.zo_seed:
         return None

@@ -15,6 +15,7 @@ from pie_mlx.calls import (
     Logprobs,
     ModelInfo,
     Probe,
+    RuleUse,
     Sampler,
     Slot,
 )
@@ -22,6 +23,7 @@ from pie_mlx.engine.handlers.forward.text_readings import counted, mean_requests
 from pie_mlx.engine.kv import PageStore, WorkingToken
 from pie_mlx.engine.kv.masks import canonical_row, is_empty, row_runs
 from pie_mlx.engine.kv.pages.record import check_tokens
+from pie_mlx.engine.model.rules.checking import check_use
 from pie_mlx.engine.model.runner.batch import LogitsRequest, PackedMask
 from pie_mlx.engine.model.step import AdapterUse
 from pie_mlx.engine.scheduler.live_context import LiveContext
@@ -288,8 +290,20 @@ def _check_slot(slot: Slot, inputs: int, vocabulary_size: int) -> None:
         )
     if not isinstance(slot.read, Sampler | Probe):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidTypeError(f"forward: {type(slot.read).__name__} reads nothing", hint="use a Sampler or a probe")
-    if isinstance(slot.read, Sampler) and slot.read.logit_bias:
-        check_tokens(list(slot.read.logit_bias), vocabulary_size)
+    if isinstance(slot.read, Sampler):
+        if slot.read.logit_bias:
+            check_tokens(list(slot.read.logit_bias), vocabulary_size)
+        if slot.read.rule is not None:
+            _check_rule(slot.read, slot.read.rule)
+
+
+def _check_rule(sampler: Sampler, rule: RuleUse) -> None:
+    check_use(rule)
+    if sampler.carries_states and sampler.draws > 1:
+        raise InvalidArgumentError(
+            f"rule {rule.graph.name}: {sampler.draws} draws at once, but it carries states from draw to draw",
+            hint="draw one token at a time, or fork the context",
+        )
 
 
 def _check_draws(slots: Sequence[Slot], inputs: int) -> None:

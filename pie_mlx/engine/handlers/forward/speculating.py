@@ -168,9 +168,10 @@ async def plan_drafts(
         drafts = completed(guessed, first, fixed, speculation.stop_tokens, most)
     else:
         tree = checked_tree(speculation.drafts, speculation.parents, model.vocabulary_size).first(MOST_DRAFTS)
-        if loaded.window is not None or loaded.recurrent:
+        drawn = call.slots[slot].read
+        if loaded.window is not None or loaded.recurrent or (isinstance(drawn, Sampler) and drawn.carries_states):
             # Windows count slots: a branch that lies further on would not see as far back as in plain decoding. The
-            # state of a recurrent layer is after one branch only.
+            # state of a recurrent layer is after one branch only, and so are those that a rule carries.
             tree = tree.first(tree.trunk)
         drafts = admitted(tree.up_to_depth(room), first, fixed)
     return DraftedPass(Window(drafts.tree, frozenset(speculation.stop_tokens)), drafts, slot, source)

@@ -7,7 +7,7 @@ import numpy as np
 from pie_mlx.calls import AnyResult, HiddenMean, HiddenStateValues
 from pie_mlx.engine.kv import PageStore
 from pie_mlx.engine.model.runner.batch import LogitsRequest
-from pie_mlx.engine.model.runner.token_counts import CountedText, TokenCounts
+from pie_mlx.engine.model.token_counts import CountedText, TokenCounts
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.errors import InvalidArgumentError
 

@@ -1,7 +1,7 @@
 """What one tick hands to the runner, the ragged step that becomes of it, and what comes back: no tensors of ours."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import mlx.core as mx
@@ -12,9 +12,9 @@ import numpy.typing as npt
 from pie_mlx.calls import AnyResult, Probe, SampledTokens, Sampler
 from pie_mlx.engine.kv import PageCopy
 from pie_mlx.engine.kv.masks import trim_pages
-from pie_mlx.engine.model.runner.token_counts import TokenCounts
 from pie_mlx.engine.model.runner.token_watch import TokenWatch
 from pie_mlx.engine.model.step import AdapterUse, Segment, StepInput
+from pie_mlx.engine.model.token_counts import TokenCounts
 from pie_mlx.errors import BatchFailedError
 
 PackedMask = npt.NDArray[np.uint32]
@@ -36,6 +36,10 @@ class LogitsRequest:
     mask: PackedMask | None = None
     counts: TokenCounts | None = field(default=None, compare=False)
     watch: TokenWatch | None = None
+
+    def after(self, states: Sequence[float]) -> "LogitsRequest":
+        """The same of a row whose rule is given the `states` that the draw before left; none leave it as it is."""
+        return replace(self, read=self.read.after(states)) if states and isinstance(self.read, Sampler) else self
 
 
 class BatchEntry(msgspec.Struct, frozen=True):
@@ -120,6 +124,12 @@ def drawn_of(result: EntryResult) -> list[SampledTokens]:
 def last_drawn(result: EntryResult) -> list[int]:
     """The last token that a context drew, if it drew any."""
     return [value.tokens[-1] for value in drawn_of(result)][-1:]
+
+
+def last_states(result: EntryResult) -> list[float]:
+    """The states that the rule of a context's last draw left; none without them."""
+    drawn = drawn_of(result)
+    return drawn[-1].states[-1] if drawn and drawn[-1].states else []
 
 
 Reads = Sequence[Sequence[tuple[int, LogitsRequest]]]

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pie_mlx.calls import Sampler
-from pie_mlx.engine.model.runner.token_counts import NOTHING, TokenCounts
+from pie_mlx.engine.model.token_counts import NOTHING, TokenCounts
 from pie_mlx.metal.arrays import from_host, integers
 
 _ABSENT = -1
@@ -35,7 +35,7 @@ def penalized(
     if not changing:
         return logits
     chosen = [samplers[row] for row in places]
-    if not any(sampler.counts_tokens for sampler in chosen):
+    if not any(sampler.penalizes for sampler in chosen):
         last = None
     if len(changing) == len(samplers):
         return _changed(logits, chosen, changing, last)
@@ -55,6 +55,7 @@ class _Columns(NamedTuple):
 
     @staticmethod
     def of(sampler: Sampler, counts: TokenCounts | None) -> "_Columns | None":
+        counts = counts if sampler.penalizes else None
         if counts is None and not sampler.logit_bias:
             return None
         found = NOTHING if counts is None else counts if sampler.repetition_penalty != 1 else counts.generated_only()

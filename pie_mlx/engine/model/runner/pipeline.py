@@ -24,6 +24,7 @@ from pie_mlx.engine.model.runner.batch import (
     Outcome,
     drawn_of,
     last_drawn,
+    last_states,
     next_reads,
     next_step_input,
     step_input,
@@ -69,7 +70,8 @@ class UncommittedStep:
             return self.sampling
         rows = {entry.context: row for row, entry in enumerate(self.entries)}
         reads = [[(rows[entry.context], read) for read in entry.reads] for entry in entries]
-        return Sampling(self.logits, reads, self.hidden)
+        tokens = {rows[entry.context]: entry.tokens[-1] for entry in entries}
+        return Sampling(self.logits, reads, self.hidden, [tokens.get(row, 0) for row in range(len(self.entries))])
 
     def _reads_as_expected(self, entries: Sequence[BatchEntry]) -> bool:
         """Whether each of `entries` reads what was expected of its context, without any mask."""
@@ -106,7 +108,7 @@ class Pipeline:
             if not step.logit_rows:
                 self.model.finish()
                 return Outcome([[] for _ in batch.entries], time.perf_counter() - began)
-            sampling = Sampling(logits, reads, self.model.network.hidden)
+            sampling = Sampling(logits, reads, self.model.network.hidden, step.logit_tokens())
         try:
             steps = [self._draw(sampling, batch, [])]
             if self._recurrence is not None:
@@ -182,6 +184,8 @@ class Pipeline:
         results = sampling.collect()
         if uncommitted is not None:
             uncommitted.is_valid = [sampling.keeps_last(row) for row in rows]
+            found = zip(uncommitted.reads, rows, strict=False)
+            uncommitted.reads = [[read.after(last_states(results[row])) for read in reads] for reads, row in found]
         return results
 
     def _start(self, outputs: Sequence[mx.array]) -> None:
@@ -205,12 +209,13 @@ class Pipeline:
             pairs = zip(rows, entries, strict=True)
             step.reads = [next_reads(entry, drawn, _drawn(steps, row)) for row, entry in pairs]
             rows_read = [[(row, read) for read in reads] for row, reads in enumerate(step.reads)]
-            step.sampling = Sampling(logits, rows_read, step.hidden, tokens)
+            step.sampling = Sampling(logits, rows_read, step.hidden, tokens, sampling.last_states(rows))
         return step
 
     def _next(self, batch: Batch, steps: Sequence[list[EntryResult]]) -> Sampling:
         """The step after the last one, under the masks that now are known. Raises PieError where there are none."""
         drawn, masks = len(steps), () if batch.continuation is None else batch.continuation.masks()
+        tokens = [token for result in steps[-1] for token in last_drawn(result)]
         uncommitted = self._uncommitted
         if uncommitted is not None and all(uncommitted.is_valid):
             self._uncommitted = None
@@ -223,13 +228,12 @@ class Pipeline:
                 del uncommitted  # it would hold the pool
                 self._drop()
                 self.model.compute()  # its first layers may have begun
-            tokens = [token for result in steps[-1] for token in last_drawn(result)]
             logits = self.model.forward(next_step_input(batch.entries, drawn, tokens))
-        pairs = enumerate(zip(batch.entries, masks, strict=True))
-        reads = [
-            [(row, replace(next_reads(entry, drawn, _drawn(steps, row))[0], mask=mask))] for row, (entry, mask) in pairs
-        ]
-        return Sampling(logits, reads)
+        reads: list[list[tuple[int, LogitsRequest]]] = []
+        for row, (entry, mask) in enumerate(zip(batch.entries, masks, strict=True)):
+            (read,) = next_reads(entry, drawn, _drawn(steps, row))
+            reads.append([(row, replace(read.after(last_states(steps[-1][row])), mask=mask))])
+        return Sampling(logits, reads, inputs=tokens)
 
     def _left(self, results: Sequence[EntryResult]) -> Sequence[BatchEntry]:
         """Keep the step that is built as the one in flight: its rows, with the tokens that they were built on."""

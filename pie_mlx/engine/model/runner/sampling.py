@@ -1,25 +1,22 @@
 """From one step's logits to what its contexts asked for: a lazy graph first, host values after one evaluation.
 
-Draws are MLX operations in which every row has its own temperature, filters and random number (L1, L2, L6). A row's
-result depends on its own logits and parameters only. Rows are grouped by what they need: the largest logit; one running
-sum over the vocabulary; or the most likely tokens in order. `last` [rows of logits] int32 is what each row computes,
-where that is still being drawn: the counts of its text do not have it yet.
+Draws are grouped by what they need: the largest logit; one running sum over the vocabulary; or the most likely tokens
+in order. A context's draws whose rule carries states depend on one another, so that they are built in rounds.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import mlx.core as mx
 import numpy as np
 
-from pie_mlx.backends import current_backend
-from pie_mlx.calls import AnyResult, HiddenMean, HiddenState, Probe, SampledTokens, Sampler
-from pie_mlx.engine.model.runner.batch import EntryResult, LogitsRequest, PackedMask, Reads
-from pie_mlx.engine.model.runner.penalties import penalized
+from pie_mlx.calls import MOST_DRAWS, AnyResult, HiddenMean, HiddenState, Probe, SampledTokens, Sampler
+from pie_mlx.engine.model.rules.run import RuledRow, RuleRun, StateRow
+from pie_mlx.engine.model.runner.batch import EntryResult, LogitsRequest, Reads
+from pie_mlx.engine.model.runner.drawing import Draws, argmax, from_most_likely, from_whole_row, needs_order
 from pie_mlx.engine.model.runner.probing import Probing, drawn_logprobs, likely_logprobs
 from pie_mlx.engine.model.runner.randomness import uniform
-from pie_mlx.engine.model.runner.token_counts import TokenCounts
 from pie_mlx.engine.model.runner.token_watch import LIKELY, WatchedDraw
 from pie_mlx.errors import BatchFailedError
 from pie_mlx.metal.arrays import host_view, integers
@@ -29,74 +26,61 @@ CANDIDATES = 256
 
 
 @dataclass(slots=True)
-class Draws:
-    """Tokens to draw, by columns: each from one of the `rows` of the logits with a random number, of `uniforms`, in
-    [0, 1). `counts` are those of the text before it, for a sampler with penalties. `places` are those among all draws
-    of a step."""
+class _Round:
+    """Draws that do not depend on one another, by what they need of their rows."""
 
-    rows: list[int] = field(default_factory=list[int])
-    samplers: list[Sampler] = field(default_factory=list[Sampler])
-    uniforms: list[float] = field(default_factory=list[float])
-    masks: list[PackedMask | None] = field(default_factory=list[PackedMask | None])
-    counts: list[TokenCounts | None] = field(default_factory=list[TokenCounts | None])
-    places: list[int] = field(default_factory=list[int])
+    largest: Draws = field(default_factory=Draws)
+    whole: Draws = field(default_factory=Draws)
+    ordered: Draws = field(default_factory=Draws)
 
-    def add(
-        self,
-        row: int,
-        sampler: Sampler,
-        uniform: float,
-        mask: PackedMask | None = None,
-        counts: TokenCounts | None = None,
-        place: int = 0,
-    ) -> None:
-        """One token more."""
-        self.rows.append(row)
-        self.samplers.append(sampler)
-        self.uniforms.append(uniform)
-        self.masks.append(mask)
-        self.counts.append(counts)
-        self.places.append(place)
 
-    def some(self, indices: Sequence[int]) -> "Draws":
-        """Those at `indices`, in this order."""
-        columns = self.rows, self.samplers, self.uniforms, self.masks, self.counts, self.places
-        draws, found = list(zip(*columns, strict=True)), Draws()
-        for index in indices:
-            found.add(*draws[index])
-        return found
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """The lazy tokens [draws] of some draws, whether each is `certain`, None for all of them, and the rules' `runs`."""
+
+    draws: Draws
+    tokens: mx.array
+    certain: mx.array | None
+    runs: Sequence[RuleRun]
 
 
 class Sampling:
     """The draws and probes of one step over `logits` [rows, vocabulary] float32 and, for hidden states, `hidden`
     [rows, width].
 
-    `reads` gives the row of each, context by context; `last` what each row computes, where that is still being drawn,
-    int32 [rows]. Evaluate `outputs` together with the pool, then `collect`.
+    `reads` gives the row of each, context by context. `inputs` are the tokens that the rows compute, an array int32
+    [rows] where they are still being drawn; rules and penalties read them. `states` has those that a rule's step before
+    leaves, by the place of its context. Evaluate `outputs` together with the pool, then `collect`.
     """
 
     def __init__(
-        self, logits: mx.array, reads: Reads, hidden: mx.array | None = None, last: mx.array | None = None
+        self,
+        logits: mx.array,
+        reads: Reads,
+        hidden: mx.array | None = None,
+        inputs: Sequence[int] | mx.array = (),
+        states: Mapping[int, StateRow] | None = None,
     ) -> None:
-        self._logits, self._reads, self._last_inputs = logits, reads, last
+        self._logits, self._reads, self._inputs = logits, reads, inputs
         self._tokens: list[int] = []
         self._last: list[int | None] = []
         self._logprobs: list[float] = []
         self._redrawn: set[int] = set()
         self._watched: dict[int, LogitsRequest] = {}
-        self._largest, self._whole, self._ordered = Draws(), Draws(), Draws()
+        self._states: dict[int, StateRow] = {}
+        self._follows: dict[int, int] = {}
+        self._rounds = [_Round()]
         asked: list[tuple[int, Probe]] = []
-        for own in reads:
+        for place, own in enumerate(reads):
             before = len(self._tokens)
+            self._carried: list[int] = []
             for row, read in own:
                 if isinstance(read.read, Sampler):
-                    self._add(row, read, read.read)
+                    self._add(row, read, read.read, None if states is None else states.get(place))
                 else:
                     asked.append((row, read.read))
             self._last.append(len(self._tokens) - 1 if len(self._tokens) > before else None)
-        # Those that draw, in the order of their tokens in the graph.
-        self._groups = [group for group in (self._largest, self._whole, self._ordered) if group.rows]
-        self._graph = self._build()
+        self._groups = [group for one in self._rounds for group in self._build(one)]
         self._scored = self._scores()
         self._likely = self._likely_tokens() if self._watched else []
         self._probing = Probing(logits, asked, hidden) if asked else None
@@ -107,20 +91,28 @@ class Sampling:
         self._sums = mx.sum(checked, axis=-1)
         probes = () if self._probing is None else self._probing.outputs
         likely = [array for _, arrays in self._likely for array in arrays]
-        self.outputs = [self._sums, *self._graph, *[scores for _, scores in self._scored], *likely, *probes]
+        drawn = [array for group in self._groups for array in _arrays(group)]
+        carried = [state.values for state in self._states.values()]
+        self.outputs = [self._sums, *drawn, *carried, *[scores for _, scores in self._scored], *likely, *probes]
         """Everything that must be evaluated before `collect`."""
 
     def last_tokens(self, contexts: Sequence[int]) -> mx.array:
         """The token that each of `contexts`, by place, draws last, int32 [contexts], before it is known. Each draws at
         least one."""
         groups = self._groups
-        drawn = self._graph[0] if len(groups) == 1 else mx.concatenate(self._graph[: len(groups)])
-        known = [place for group in groups for place in group.places]
+        drawn = groups[0].tokens if len(groups) == 1 else mx.concatenate([group.tokens for group in groups])
+        known = [place for group in groups for place in group.draws.places]
         wanted = [last for context in contexts if (last := self._last[context]) is not None]
         if wanted != known:
             index = {place: index for index, place in enumerate(known)}
             drawn = drawn[integers([index[place] for place in wanted])]
         return drawn.astype(mx.int32)
+
+    def last_states(self, contexts: Sequence[int]) -> dict[int, StateRow]:
+        """The states that the last draw of each of `contexts` leaves, by its place among them, before they are known;
+        those without states are left out."""
+        last = [self._last[context] for context in contexts]
+        return {index: self._states[place] for index, place in enumerate(last) if place in self._states}
 
     def keeps_last(self, context: int) -> bool:
         """Once collected: whether `last_tokens` has the token that was drawn in the end."""
@@ -128,10 +120,10 @@ class Sampling:
 
     def collect(self) -> list[EntryResult]:
         """The results of every context, in order. Evaluates again only for rows that kept too many tokens."""
-        for group, tokens in zip(self._groups, self._graph, strict=False):
-            self._place(group.places, tokens)
-        if self._ordered.rows:
-            self._draw_again(self._graph[-1])
+        for group in self._groups:
+            self._place(group.draws.places, group.tokens)
+            if group.certain is not None:
+                self._draw_again(group.draws, group.certain)
         for places, scores in self._scored:
             self._place_scores(places, scores)
         for draws, arrays in self._likely:
@@ -143,55 +135,106 @@ class Sampling:
             for _, read in own:
                 if isinstance(read.read, Sampler):
                     drawn = slice(place, place := place + read.read.draws)
-                    values.append(SampledTokens(self._tokens[drawn], self._logprobs[drawn] if read.read.scores else []))
+                    scores = self._logprobs[drawn] if read.read.scores else []
+                    values.append(SampledTokens(self._tokens[drawn], scores, self._left_states(drawn)))
                 else:
                     values.append(next(probed))
             results.append(values)
         sums = host_view(self._sums)
         broken = np.isnan(sums) | (sums == np.inf)
-        return self._without_broken(results, broken.tolist()) if broken.any() else results
+        results = self._without_broken(results, broken.tolist()) if broken.any() else results
+        return self._without_failed(results)
 
-    def _add(self, row: int, read: LogitsRequest, sampler: Sampler) -> None:
-        group = self._ordered if needs_order(sampler) else self._whole
+    def _add(self, row: int, read: LogitsRequest, sampler: Sampler, before: StateRow | None) -> None:
+        kind = self._round(sampler)
+        group = kind.ordered if needs_order(sampler) else kind.whole
         if sampler.is_argmax:
-            group = self._largest
+            group = kind.largest
         for draw in range(sampler.draws):
-            number = 0.0 if group is self._largest else uniform(read.stream, read.counter, draw)
+            number = 0.0 if group is kind.largest else uniform(read.stream, read.counter, draw)
+            place = len(self._tokens)
             if read.watch is not None and not draw:  # of several draws at one input the first
-                self._watched[len(self._tokens)] = read
-            group.add(row, sampler, number, read.mask, read.counts, len(self._tokens))
+                self._watched[place] = read
+            rule = None if sampler.rule is None else self._ruled(row, read, sampler, before)
+            if sampler.carries_states:
+                if self._carried:
+                    self._follows[place] = self._carried[-1]
+                self._carried.append(place)
+            group.add(row, sampler, number, read.mask, read.counts, place, rule)
             self._tokens.append(-1)
             self._logprobs.append(math.nan)
 
-    def _build(self) -> list[mx.array]:
-        graph: list[mx.array] = []
-        logits, last = self._logits, self._last_inputs
-        if self._largest.rows:
-            graph.append(argmax(logits, self._largest, last))
-        if self._whole.rows:
-            graph.append(from_whole_row(logits, self._whole, last))
-        if self._ordered.rows:
-            graph += from_most_likely(logits, self._ordered, CANDIDATES, last)
-        return graph
+    def _round(self, sampler: Sampler) -> _Round:
+        """Where the next draw of a context belongs: after those whose states it needs."""
+        number = len(self._carried) if sampler.carries_states else 0
+        while len(self._rounds) <= number:
+            self._rounds.append(_Round())
+        return self._rounds[number]
+
+    def _ruled(self, row: int, read: LogitsRequest, sampler: Sampler, before: StateRow | None) -> RuledRow | None:
+        if sampler.rule is None:
+            return None
+        inputs = self._inputs
+        previous = inputs[row] if not isinstance(inputs, mx.array) and row < len(inputs) else 0
+        return RuledRow(sampler.rule, previous, uniform(read.stream, read.counter, MOST_DRAWS), before)
+
+    def _build(self, one: _Round) -> Iterator[_Drawn]:
+        """The draws of a round; the states that they leave are there for the next one."""
+        last = self._inputs if isinstance(self._inputs, mx.array) else None
+        for draws in (one.largest, one.whole, one.ordered):
+            if draws.rows:
+                self._follow(draws)
+                rows, runs = draws.prepared(self._logits, last)
+                certain = None
+                if draws is one.largest:
+                    tokens = argmax(rows)
+                elif draws is one.whole:
+                    tokens = from_whole_row(rows, draws)
+                else:
+                    # What depends on a draw must not see it drawn again.
+                    carries = any([sampler.carries_states for sampler in draws.samplers])
+                    tokens, certain = from_most_likely(rows, draws, rows.shape[-1] if carries else CANDIDATES)
+                self._leave_states(draws, tokens, runs)
+                yield _Drawn(draws, tokens, certain, runs)
+
+    def _follow(self, draws: Draws) -> None:
+        """Give draws the states that earlier draws of this step leave."""
+        for index, place in enumerate(draws.places):
+            rule = draws.rules[index]
+            if rule is not None and place in self._follows:
+                draws.rules[index] = rule._replace(before=self._states[self._follows[place]])
+
+    def _leave_states(self, draws: Draws, tokens: mx.array, runs: Sequence[RuleRun]) -> None:
+        for run in runs:
+            if run.graph.states:
+                everything = len(run.indices) == len(draws.rows)
+                values = run.states_after(tokens if everything else tokens[integers(run.indices)])
+                for row, index in enumerate(run.indices):
+                    self._states[draws.places[index]] = StateRow(values, row)
+
+    def _left_states(self, drawn: slice) -> list[list[float]]:
+        found = [self._states[place] for place in range(drawn.start, drawn.stop) if place in self._states]
+        return [host_view(state.values)[state.row].tolist() for state in found]
 
     def _scores(self) -> list[tuple[Sequence[int], mx.array]]:
         """The places of the draws that are scored, and their log-probabilities, by group."""
         scored: list[tuple[Sequence[int], mx.array]] = []
-        for group, tokens in zip(self._groups, self._graph, strict=False):
-            wanted = [index for index, sampler in enumerate(group.samplers) if sampler.scores]
+        for group in self._groups:
+            draws, tokens = group.draws, group.tokens
+            wanted = [index for index, sampler in enumerate(draws.samplers) if sampler.scores]
             if wanted:
-                drawn = tokens if len(wanted) == len(group.rows) else tokens[integers(wanted)]
-                rows = [group.rows[index] for index in wanted]
-                scored.append(([group.places[index] for index in wanted], drawn_logprobs(self._logits, rows, drawn)))
+                drawn = tokens if len(wanted) == len(draws.rows) else tokens[integers(wanted)]
+                rows = [draws.rows[index] for index in wanted]
+                scored.append(([draws.places[index] for index in wanted], drawn_logprobs(self._logits, rows, drawn)))
         return scored
 
     def _likely_tokens(self) -> list[tuple[Draws, tuple[mx.array, mx.array]]]:
         """The draws that somebody watches, and their most likely tokens, by group."""
         likely: list[tuple[Draws, tuple[mx.array, mx.array]]] = []
-        for group, tokens in zip(self._groups, self._graph, strict=False):
-            wanted = [index for index, place in enumerate(group.places) if place in self._watched]
+        for group in self._groups:
+            wanted = [index for index, place in enumerate(group.draws.places) if place in self._watched]
             if wanted:
-                draws, drawn = group.some(wanted), tokens[integers(wanted)]
+                draws, drawn = group.draws.some(wanted), group.tokens[integers(wanted)]
                 likely.append((draws, likely_logprobs(self._logits, draws.rows, drawn, LIKELY)))
         return likely
 
@@ -218,11 +261,12 @@ class Sampling:
             if place not in self._redrawn:
                 self._logprobs[place] = score
 
-    def _draw_again(self, certain: mx.array) -> None:
+    def _draw_again(self, ordered: Draws, certain: mx.array) -> None:
         again = [index for index, sure in enumerate(host_view(certain).tolist()) if not sure]
         if again:
-            draws = self._ordered.some(again)
-            tokens, _ = from_most_likely(self._logits, draws, self._logits.shape[-1], self._last_inputs)
+            draws = ordered.some(again)
+            rows, _ = draws.prepared(self._logits, self._inputs if isinstance(self._inputs, mx.array) else None)
+            tokens, _ = from_most_likely(rows, draws, rows.shape[-1])
             self._place(draws.places, tokens)
             if any(sampler.scores for sampler in draws.samplers):
                 self._place_scores(draws.places, drawn_logprobs(self._logits, draws.rows, tokens))
@@ -234,6 +278,34 @@ class Sampling:
             for own, result in zip(self._reads, results, strict=True)
         ]
 
+    def _without_failed(self, results: list[EntryResult]) -> list[EntryResult]:
+        """An error for each context in which a rule answered something that is no number."""
+        failed: dict[int, BatchFailedError] = {}
+        for group in self._groups:
+            for run in group.runs:
+                for row in np.flatnonzero(host_view(run.failed)).tolist():
+                    failed[group.draws.places[run.indices[row]]] = _failed_rule(run, row)
+        if failed:
+            places = iter(range(len(self._tokens)))
+            for context, own in enumerate(self._reads):
+                for _, read in own:
+                    for _draw in range(read.read.draws if isinstance(read.read, Sampler) else 0):
+                        results[context] = failed.get(next(places), results[context])
+        return results
+
+
+def _arrays(group: _Drawn) -> list[mx.array]:
+    certain = [] if group.certain is None else [group.certain]
+    return [group.tokens, *certain, *[run.failed for run in group.runs]]
+
+
+def _failed_rule(run: RuleRun, row: int) -> BatchFailedError:
+    return BatchFailedError(
+        f"rule {run.graph.name}: line {run.failed_line(row)}: the result is no number",
+        hint="keep divisors and the arguments of log and square root above 0, and exponents small",
+        cause="rule",
+    )
+
 
 def _not_numbers() -> BatchFailedError:
     return BatchFailedError(
@@ -241,110 +313,3 @@ def _not_numbers() -> BatchFailedError:
         hint="check the weights and the activation dtype (float16 overflows in some models)",
         cause="non-finite logits",
     )
-
-
-def apply_masks(logits: mx.array, masks: Sequence[PackedMask | None]) -> mx.array:
-    """`logits` [rows, vocabulary] with forbidden tokens at -inf; rows whose mask is None are not touched."""
-    present = [mask for mask in masks if mask is not None]
-    if not present:
-        return logits
-    forbid = current_backend().forbid
-    if len(present) == len(masks):
-        return forbid(logits, np.array(present))
-    rows = mx.array([row for row, mask in enumerate(masks) if mask is not None])
-    logits = logits + 0  # the caller's rows stay as they are: probes read them unmasked
-    logits[rows] = forbid(logits[rows], np.array(present))
-    return logits
-
-
-def _column(values: Sequence[float]) -> mx.array:
-    return mx.array(list(values), dtype=mx.float32)[:, None]
-
-
-def _rows(logits: mx.array, draws: Draws, last: mx.array | None) -> mx.array:
-    """The drawn rows [draws, vocabulary], penalised and masked."""
-    if draws.rows != list(range(logits.shape[0])):
-        rows = integers(draws.rows)
-        logits, last = logits[rows], None if last is None else last[rows]
-    if draws.counts.count(None) < len(draws.counts) or any([sampler.logit_bias for sampler in draws.samplers]):
-        logits = penalized(logits, draws.samplers, draws.counts, last)
-    return apply_masks(logits, draws.masks)
-
-
-def _mass(logits: mx.array, draws: Draws, last: mx.array | None) -> mx.array:
-    """In proportion to the probabilities of each row, [draws, vocabulary]."""
-    temperature = _column([sampler.temperature for sampler in draws.samplers])
-    return current_backend().likelihoods(_rows(logits, draws, last), temperature)
-
-
-def _first_above(mass: mx.array, draws: Draws) -> mx.array:
-    """Index of the first entry whose running sum exceeds uniform × total, [draws, 1].
-
-    A GPU sums in parallel: where the mass is zero its running sum may still rise by a rounding error. A draw that ends
-    there, on a forbidden token, takes the largest entry instead.
-    """
-    running = mx.cumsum(mass, axis=-1)
-    target = _column(draws.uniforms) * running[:, -1:]
-    # A sum that falls at its end can pass the target nowhere.
-    first = mx.minimum(mx.sum(running <= target, axis=-1, keepdims=True), mass.shape[-1] - 1)
-    return mx.where(mx.take_along_axis(mass, first, axis=-1) > 0, first, mx.argmax(mass, axis=-1, keepdims=True))
-
-
-def argmax(logits: mx.array, draws: Draws, last: mx.array | None = None) -> mx.array:
-    """The largest logit of each drawn row, ties to the lowest id; [draws] uint32."""
-    return mx.argmax(_rows(logits, draws, last), axis=-1)
-
-
-def from_whole_row(logits: mx.array, draws: Draws, last: mx.array | None = None) -> mx.array:
-    """Draws that need no order: the whole row, or what is likely enough against its maximum; [draws] uint32."""
-    mass = _mass(logits, draws, last)
-    if any(sampler.min_probability for sampler in draws.samplers):
-        min_p = _column([sampler.min_probability for sampler in draws.samplers])
-        mass = mx.where(mass >= min_p * mx.max(mass, axis=-1, keepdims=True), mass, 0)
-    return _first_above(mass, draws)[:, 0].astype(mx.uint32)
-
-
-def from_most_likely(
-    logits: mx.array, draws: Draws, candidates: int, last: mx.array | None = None
-) -> tuple[mx.array, mx.array]:
-    """Draws filtered by rank or mass, seen among the `candidates` most likely tokens.
-
-    Answers tokens [draws] uint32 and whether each is certain [draws] bool: false where the kept tokens may reach
-    beyond the candidates, so that the row must be drawn again among more of them.
-    """
-    mass = _mass(logits, draws, last)
-    probabilities = mass / mx.sum(mass, axis=-1, keepdims=True)
-    vocabulary = probabilities.shape[-1]
-    count = min(candidates, vocabulary)
-    if count < vocabulary:
-        # Ascending ids before a stable sort: equal probabilities rank by id.
-        ids = mx.sort(mx.argpartition(-probabilities, count - 1, axis=-1)[:, :count], axis=-1)
-        found = mx.take_along_axis(probabilities, ids, axis=-1)
-    else:
-        ids, found = mx.broadcast_to(mx.arange(vocabulary), probabilities.shape), probabilities
-    order = mx.argsort(-found, axis=-1)
-    falling = mx.take_along_axis(found, order, axis=-1)
-    keep = _kept(falling, draws)
-    chosen = _first_above(mx.where(keep, falling, 0), draws)
-    tokens = mx.take_along_axis(ids, mx.take_along_axis(order, chosen, axis=-1), axis=-1)[:, 0]
-    least = mx.take_along_axis(falling, mx.sum(keep, axis=-1, keepdims=True) - 1, axis=-1)
-    certain = least[:, 0] > falling[:, -1] if count < vocabulary else mx.ones(len(draws.rows), dtype=mx.bool_)
-    return tokens.astype(mx.uint32), certain
-
-
-def _kept(falling: mx.array, draws: Draws) -> mx.array:
-    """Which of the sorted probabilities every filter of the row keeps (L1), [draws, candidates] bool."""
-    rank = mx.arange(falling.shape[-1])[None]
-    most = np.iinfo(np.int32).max
-    k = integers([min(sampler.k or most, most) for sampler in draws.samplers])[:, None]
-    before = mx.cumsum(falling, axis=-1) - falling
-    enough = before < _column([sampler.p for sampler in draws.samplers])
-    # p = 1 keeps everything: rounding must not let the running sum reach 1 early.
-    whole = mx.array([sampler.p >= 1.0 for sampler in draws.samplers])[:, None]
-    likely = falling >= _column([sampler.min_probability for sampler in draws.samplers]) * falling[:, :1]
-    return ((rank < k) & (enough | whole) & likely & (falling > 0)) | (rank == 0)
-
-
-def needs_order(sampler: Sampler) -> bool:
-    """Whether the sampler filters by rank or mass."""
-    return sampler.k > 0 or sampler.p < 1.0

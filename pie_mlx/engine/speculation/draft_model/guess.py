@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pie_mlx.calls import Sampler
 from pie_mlx.engine.model.runner.batch import LogitsRequest, PackedMask
-from pie_mlx.engine.model.runner.token_counts import TokenCounts
+from pie_mlx.engine.model.token_counts import TokenCounts
 from pie_mlx.engine.speculation.drafting import DraftRow, after
 
 

@@ -177,7 +177,7 @@ class DraftModelRunner:
         if not step.logit_rows:
             self._end_step()
             return [[] for _ in entries], time.perf_counter() - started
-        reading = Sampling(logits[:, : self._vocabulary_size].astype(mx.float32), reads)
+        reading = Sampling(logits[:, : self._vocabulary_size].astype(mx.float32), reads, inputs=step.logit_tokens())
         self._end_step(*reading.outputs)
         return reading.collect(), time.perf_counter() - started
 

@@ -276,8 +276,8 @@ def is_long_reply(reply: object) -> bool:
 def _width(result: calls.AnyResult) -> int:
     """Numbers in a result."""
     match result:
-        case calls.SampledTokens(logprobs=values):
-            return 1 + len(values)
+        case calls.SampledTokens(logprobs=values, states=states):
+            return 1 + len(values) + sum(map(len, states))
         case calls.EntropyValue():
             return 1
         case calls.RawLogits(data=data):

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pie_mlx.calls import HIGHEST_TEMPERATURE, Sampler
-from pie_mlx.engine.model.runner import sampling
-from pie_mlx.engine.model.runner.sampling import Draws
+from pie_mlx.engine.model.runner import drawing
+from pie_mlx.engine.model.runner.drawing import Draws
 from pie_mlx.errors import InvalidArgumentError
 
 VOCABULARY = 400
@@ -38,7 +38,7 @@ def reference(row: np.ndarray, sampler: Sampler, uniform: float) -> int:
     keep &= falling >= sampler.min_probability * falling[0]
     keep[0] = True
     kept = set(order[keep].tolist())
-    ids = order if sampling.needs_order(sampler) else np.arange(len(row))
+    ids = order if drawing.needs_order(sampler) else np.arange(len(row))
     mass = np.array([probabilities[i] if i in kept else 0.0 for i in ids])
     return int(ids[np.searchsorted(np.cumsum(mass), uniform * mass.sum(), side="right")])
 
@@ -52,14 +52,15 @@ def draws_of(rows: Iterable[tuple[Any, ...]]) -> Draws:
 
 
 def draw(logits: np.ndarray, rows: Iterable[tuple[Any, ...]], candidates: int = 256) -> list[int]:
-    array, draws = mx.array(logits), draws_of(rows)
+    draws = draws_of(rows)
+    array, _ = draws.prepared(mx.array(logits))
     sampler = draws.samplers[0]
     if sampler.is_argmax:
-        return sampling.argmax(array, draws).tolist()
-    if not sampling.needs_order(sampler):
-        return sampling.from_whole_row(array, draws).tolist()
-    tokens, certain = sampling.from_most_likely(array, draws, candidates)
-    again, _ = sampling.from_most_likely(array, draws, array.shape[-1])
+        return drawing.argmax(array).tolist()
+    if not drawing.needs_order(sampler):
+        return drawing.from_whole_row(array, draws).tolist()
+    tokens, certain = drawing.from_most_likely(array, draws, candidates)
+    again, _ = drawing.from_most_likely(array, draws, array.shape[-1])
     return [t if sure else a for t, sure, a in zip(tokens.tolist(), certain.tolist(), again.tolist(), strict=True)]
 
 
@@ -182,5 +183,5 @@ def test_a_row_does_not_depend_on_its_company(seed: int, sampler: Sampler, numbe
 
 def test_a_row_that_keeps_more_than_the_candidates_is_not_certain() -> None:
     logits = mx.zeros((1, VOCABULARY))
-    _, certain = sampling.from_most_likely(logits, draws_of([(0, Sampler.top_p(1.0, 0.9), 0.5)]), 16)
+    _, certain = drawing.from_most_likely(logits, draws_of([(0, Sampler.top_p(1.0, 0.9), 0.5)]), 16)
     assert certain.tolist() == [False]

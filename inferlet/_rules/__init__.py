@@ -1,0 +1,1 @@
+"""What `inferlet.rule` is made of."""

@@ -1,0 +1,136 @@
+"""`@rule`: a Python function, traced once into operations that the engine runs."""
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, cast, overload
+
+from inferlet._rules.row import Row
+from inferlet._rules.values import Number, Tracer, Value, Whole
+from pie_mlx.calls import RuleGraph, RuleNode, RuleUse
+from pie_mlx.errors import InvalidArgumentError, InvalidTypeError
+
+States = dict[str, Number]
+Traced = Callable[..., Value | tuple[Value, States]]
+
+
+class Rule:
+    """A rule that was traced; called with its parameters it is what a `Sampler.ruled` takes.
+
+    A parameter of which the function returns the next value is a state: the call says what it is at first.
+    """
+
+    def __init__(self, function: Traced, candidates: int = 0) -> None:
+        functools.update_wrapper(cast("Callable[..., Any]", self), function)
+        self._defaults = _parameters(function)
+        self.graph = _traced(function, self._defaults, candidates)
+        """Its operations, as the engine gets them."""
+
+    def __call__(self, **parameters: float) -> RuleUse:
+        """With these parameters; those left out have the function's defaults.
+
+        Raises InvalidArgumentError for parameters that are missing or unknown, InvalidTypeError for other values.
+        """
+        known = {name for name, _, _ in self._defaults}
+        if unknown := parameters.keys() - known:
+            raise InvalidArgumentError(
+                f"rule {self.graph.name}: no parameter {', '.join(sorted(unknown))}",
+                hint=f"its parameters are {', '.join(sorted(known))}",
+            )
+        values: dict[str, float] = {}
+        for name, _, default in self._defaults:
+            value = parameters.get(name, default)
+            if value is None:
+                raise InvalidArgumentError(
+                    f"rule {self.graph.name}: parameter {name} is missing", hint=f"{self.graph.name}({name}=...)"
+                )
+            if type(value) not in (int, float):
+                raise InvalidTypeError(
+                    f"rule {self.graph.name}: {name}: got {type(value).__name__}", hint="pass a number"
+                )
+            values[name] = float(value)
+        states = {name for name, _ in self.graph.states}
+        read = {node.name for node in self.graph.nodes if node.name}
+        return RuleUse.of(
+            self.graph,
+            {name: value for name, value in values.items() if name in read - states},
+            {name: value for name, value in values.items() if name in states},
+        )
+
+
+@overload
+def rule(function: Traced, /) -> Rule: ...
+@overload
+def rule(*, candidates: int) -> Callable[[Traced], Rule]: ...
+def rule(function: Traced | None = None, /, *, candidates: int = 0) -> Rule | Callable[[Traced], Rule]:
+    """Make a rule of a function that takes a `Row` and parameters, and answers the new logits: a row.
+
+    It may answer a pair: the logits and a dict of states. The function runs once, on symbolic values; what it writes
+    down runs on the device for each row. With `candidates` it sees that many most likely tokens, in order, and all
+    others are forbidden: then sorting and running sums cost little.
+
+    Raises InvalidTypeError for what cannot be traced and InvalidArgumentError for types that do not fit, each with the
+    program's line.
+    """
+    if function is None:
+        return lambda own: Rule(own, candidates)
+    return Rule(function)
+
+
+_Parameter = tuple[str, bool, float | None]
+"""Its name, whether it is an integer, and its default."""
+
+
+def _parameters(function: Traced) -> list[_Parameter]:
+    signature = inspect.signature(function, eval_str=True)
+    names = list(signature.parameters.values())
+    if not names or any(each.kind not in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY) for each in names):
+        raise InvalidArgumentError(
+            f"rule {function.__name__}: it must take a row and named parameters", hint="def my_rule(row, strength=1.0)"
+        )
+    found: list[_Parameter] = []
+    for each in names[1:]:
+        if each.default is not each.empty and type(each.default) not in (int, float):
+            raise InvalidTypeError(
+                f"rule {function.__name__}: {each.name} defaults to {type(each.default).__name__}", hint="use a number"
+            )
+        default = None if each.default is each.empty else float(cast("float", each.default))
+        found.append((each.name, each.annotation in (Whole, int), default))
+    return found
+
+
+def _traced(function: Traced, parameters: list[_Parameter], candidates: int) -> RuleGraph:
+    tracer, name = Tracer(), function.__name__
+    values = {own: tracer.add("integer_parameter" if whole else "parameter", name=own) for own, whole, _ in parameters}
+    answer = function(Row(tracer), **values)
+    logits, states = answer if isinstance(answer, tuple) else (answer, {})
+    if not isinstance(logits, Value) or logits.type.kind != "float" or not logits.type.is_row:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidTypeError(
+            f"rule {name}: it answers {logits!r}", hint="answer the new logits: a row of floats, such as row.logits / 2"
+        )
+    unknown = states.keys() - {own for own, _, _ in parameters}
+    if unknown:
+        raise InvalidArgumentError(
+            f"rule {name}: it answers states that are no parameters: {', '.join(sorted(unknown))}",
+            hint=f"def {name}(row, {', '.join(sorted(unknown))})",
+        )
+    places = [(own, _number(tracer, name, own, value).place) for own, value in states.items()]
+    nodes = [_state_of(node, states) for node in tracer.nodes]
+    return RuleGraph(tuple(nodes), logits.place, tuple(places), candidates, name)
+
+
+def _number(tracer: Tracer, rule_name: str, state: str, value: Number) -> Value:
+    found = value if isinstance(value, Value) else tracer.add("constant", value=float(value))
+    if found.type.is_row or found.type.kind == "condition":
+        raise InvalidTypeError(
+            f"rule {rule_name}: state {state} is {found.type}", hint="carry a number: sum it, or take it `at` a token"
+        )
+    return found
+
+
+def _state_of(node: RuleNode, states: States) -> RuleNode:
+    """A parameter that is carried is a state."""
+    if node.name not in states:
+        return node
+    operation = "integer_state" if node.operation == "integer_parameter" else "state"
+    return RuleNode(operation, node.inputs, node.value, node.name, node.line)

@@ -1,0 +1,248 @@
+"""Symbolic values: arithmetic on them writes the operations of a rule down instead of computing anything."""
+
+import inspect
+from typing import NoReturn, TypeAlias, Union
+
+from pie_mlx.calls import RuleNode, ValueType, result_type
+from pie_mlx.errors import InvalidArgumentError, InvalidTypeError
+
+_HERE = __file__.rpartition("values")[0]
+
+Number: TypeAlias = Union["Value", float]
+"""What a rule computes with: a value, or a number that is the same for all rows."""
+
+Whole: TypeAlias = Union["Value", int]
+"""A whole number: a token, or a key. A parameter with this annotation is an integer."""
+
+
+class Tracer:
+    """The operations of a rule, in order; an equal one is written down once."""
+
+    def __init__(self) -> None:
+        self.nodes: list[RuleNode] = []
+        self._types: list[ValueType] = []
+        self._known: dict[tuple[str, tuple[int, ...], float, str], int] = {}
+
+    def add(self, operation: str, *inputs: "Value", value: float = 0.0, name: str = "") -> "Value":
+        """The result of an operation. Raises InvalidArgumentError for inputs of other types, with the line."""
+        places = tuple(each.place for each in inputs)
+        key = (operation, places, value, name)
+        place, line = self._known.get(key), _program_line()
+        if place is None:
+            try:
+                found = result_type(operation, [each.type for each in inputs])
+            except InvalidArgumentError as error:
+                raise InvalidArgumentError(f"line {line}: {error.message}", hint=error.hint) from None
+            place = self._known[key] = len(self.nodes)
+            self.nodes.append(RuleNode(operation, places, value, name, line))
+            self._types.append(found)
+        return Value(self, place, self._types[place])
+
+
+class Value:
+    """A number for each row of the batch, or a row of them for all tokens of the vocabulary."""
+
+    __slots__ = ("place", "tracer", "type")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, tracer: Tracer, place: int, type: ValueType) -> None:
+        self.tracer, self.place, self.type = tracer, place, type
+
+    def __repr__(self) -> str:
+        return f"<{self.type} of a rule>"
+
+    def __neg__(self) -> "Value":
+        return self.tracer.add("negative", self)
+
+    def __abs__(self) -> "Value":
+        return self.tracer.add("absolute", self)
+
+    def __invert__(self) -> "Value":
+        return self.tracer.add("not", self)
+
+    def __add__(self, other: Number) -> "Value":
+        return _joined("add", self, other)
+
+    def __radd__(self, other: Number) -> "Value":
+        return _joined("add", other, self)
+
+    def __sub__(self, other: Number) -> "Value":
+        return _joined("subtract", self, other)
+
+    def __rsub__(self, other: Number) -> "Value":
+        return _joined("subtract", other, self)
+
+    def __mul__(self, other: Number) -> "Value":
+        return _joined("multiply", self, other)
+
+    def __rmul__(self, other: Number) -> "Value":
+        return _joined("multiply", other, self)
+
+    def __truediv__(self, other: Number) -> "Value":
+        return _joined("divide", self, other)
+
+    def __rtruediv__(self, other: Number) -> "Value":
+        return _joined("divide", other, self)
+
+    def __lt__(self, other: Number) -> "Value":
+        return _joined("less", self, other)
+
+    def __le__(self, other: Number) -> "Value":
+        return _joined("less_equal", self, other)
+
+    def __gt__(self, other: Number) -> "Value":
+        return _joined("greater", self, other)
+
+    def __ge__(self, other: Number) -> "Value":
+        return _joined("greater_equal", self, other)
+
+    def __eq__(self, other: object) -> "Value":  # type: ignore[override]
+        if not isinstance(other, Value | int | float):
+            raise _refused(f"== with {type(other).__name__}", "compare with a number or a value")
+        if self.type.kind == "integer":
+            return self.tracer.add("same", self, integer(self.tracer, other))
+        return _joined("equal", self, other)
+
+    def __ne__(self, other: object) -> "Value":  # type: ignore[override]
+        return ~(self == other)
+
+    def __and__(self, other: "Value") -> "Value":
+        return _joined("and", self, other)
+
+    def __or__(self, other: "Value") -> "Value":
+        return _joined("or", self, other)
+
+    def exp(self) -> "Value":
+        """e to the power of it."""
+        return self.tracer.add("exp", self)
+
+    def log(self) -> "Value":
+        """The natural logarithm."""
+        return self.tracer.add("log", self)
+
+    def sqrt(self) -> "Value":
+        """The square root."""
+        return self.tracer.add("square_root", self)
+
+    def sum(self) -> "Value":
+        """The sum of a row, one number."""
+        return self.tracer.add("sum", self)
+
+    def max(self) -> "Value":
+        """The largest value of a row."""
+        return self.tracer.add("max", self)
+
+    def min(self) -> "Value":
+        """The smallest value of a row."""
+        return self.tracer.add("min", self)
+
+    def mean(self) -> "Value":
+        """The mean of a row."""
+        return self.tracer.add("mean", self)
+
+    def log_sum_exp(self) -> "Value":
+        """The logarithm of the sum of the powers of e."""
+        return self.tracer.add("log_sum_exp", self)
+
+    def cumulative_sum(self) -> "Value":
+        """The sum up to each token, itself included: by token id, or by falling logits where there are candidates."""
+        return self.tracer.add("cumulative_sum", self)
+
+    def at(self, token: Whole) -> "Value":
+        """A row's value at one token."""
+        return self.tracer.add("at", self, integer(self.tracer, token))
+
+    def to_float(self) -> "Value":
+        """Integers as floats."""
+        return self.tracer.add("to_float", self)
+
+    def to_integer(self) -> "Value":
+        """Floats without their fractions."""
+        return self.tracer.add("to_integer", self)
+
+    def __bool__(self) -> bool:
+        _refuse(
+            "a value has no truth while the rule is traced", "choose with where(condition, a, b); join with & and |"
+        )
+
+    def __iter__(self) -> NoReturn:
+        _refuse("a value cannot be looped over", "a rule sees all tokens at once: use sum, max, where")
+
+    def __len__(self) -> int:
+        _refuse("a value has no length", "its length is that of the vocabulary")
+
+    def __float__(self) -> float:
+        _refuse("a value is no number yet", "keep computing with it; return it as a state to see it")
+
+    __int__ = __index__ = __len__
+
+
+def where(condition: Value, yes: Number, no: Number) -> Value:
+    """`yes` where the condition holds, `no` elsewhere."""
+    if not isinstance(condition, Value):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise _refused(f"where({type(condition).__name__}, ...)", "compare two values first, such as x > y")
+    tracer = condition.tracer
+    return tracer.add("where", condition, _floating(tracer, yes), _floating(tracer, no))
+
+
+def maximum(first: Number, second: Number) -> Value:
+    """The larger of two values, token by token."""
+    return _joined("maximum", first, second)
+
+
+def minimum(first: Number, second: Number) -> Value:
+    """The smaller of two values, token by token."""
+    return _joined("minimum", first, second)
+
+
+def mass_threshold(order: Value, weight: Value, mass: Number) -> Value:
+    """The smallest value of `order` such that the tokens up to it have at least the share `mass` of `weight`."""
+    return order.tracer.add("mass_threshold", order, weight, _floating(order.tracer, mass))
+
+
+def hash_uniform(first: Value, second: Whole, third: Whole) -> Value:
+    """A number of [0, 1) for three integers, the same each time and as if drawn at random."""
+    tracer = first.tracer
+    return tracer.add("hash", first, integer(tracer, second), integer(tracer, third))
+
+
+def integer(tracer: Tracer, value: Whole | float) -> Value:
+    """As an integer of the rule. Raises InvalidTypeError for a number with a fraction."""
+    if isinstance(value, Value):
+        return value
+    if type(value) is not int:
+        raise _refused(f"{value!r} where a whole number is needed", "pass an int")
+    return tracer.add("to_integer", tracer.add("constant", value=float(value)))
+
+
+def _joined(operation: str, first: Number, second: Number) -> Value:
+    value = first if isinstance(first, Value) else second
+    if not isinstance(value, Value):
+        raise _refused(f"{operation} of two plain numbers", "compute them in plain Python")
+    return value.tracer.add(operation, _floating(value.tracer, first), _floating(value.tracer, second))
+
+
+def _floating(tracer: Tracer, value: Number) -> Value:
+    if isinstance(value, Value):
+        return value
+    if type(value) not in (int, float):
+        raise _refused(f"{type(value).__name__} in a rule", "pass it as a parameter, or write a number")
+    if value != value:
+        raise _refused("NaN in a rule", "write a number")
+    return tracer.add("constant", value=float(value))
+
+
+def _refuse(what: str, hint: str) -> NoReturn:
+    raise _refused(what, hint)
+
+
+def _refused(what: str, hint: str) -> InvalidTypeError:
+    return InvalidTypeError(f"line {_program_line()}: {what}", hint=hint)
+
+
+def _program_line() -> int:
+    """The line of the program's function, outside of the SDK's own files."""
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_code.co_filename.startswith(_HERE):
+        frame = frame.f_back
+    return 0 if frame is None else frame.f_lineno

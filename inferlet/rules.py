@@ -1,0 +1,139 @@
+"""Rules from papers, and what rules are written with.
+
+    sampler = Sampler.multinomial(0.8).ruled(rules.typical(mass=0.9))
+
+Each changes a row of logits; the sampler then draws from it, with its own temperature and filters.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import inf, log
+
+from inferlet._rules.definition import Rule, rule
+from inferlet._rules.row import Row
+from inferlet._rules.values import Number, Value, Whole, hash_uniform, mass_threshold, maximum, minimum, where
+from pie_mlx.calls import RuleUse
+
+__all__ = [
+    "Number",
+    "Row",
+    "Rule",
+    "RuleUse",
+    "Value",
+    "Whole",
+    "entropy_temperature",
+    "eta",
+    "green_share",
+    "hash_uniform",
+    "mass_threshold",
+    "maximum",
+    "min_p",
+    "minimum",
+    "mirostat",
+    "rule",
+    "top_n_sigma",
+    "typical",
+    "watermark",
+    "where",
+    "xtc",
+]
+
+
+@rule
+def min_p(row: Row, p: Number = 0.05) -> Value:
+    """Keeps tokens at least `p` times as likely as the likeliest (Nguyen et al. 2024, arXiv 2407.01082).
+
+    The same as `Sampler.min_p` at temperature 1; here it comes before the sampler's temperature.
+    """
+    return where(row.probabilities >= p * row.probabilities.max(), row.logits, -inf)
+
+
+@rule
+def top_n_sigma(row: Row, n: Number = 1.0) -> Value:
+    """Keeps logits at most `n` standard deviations below the largest (Tang et al. 2024, arXiv 2411.07641).
+
+    The deviation is that of the tokens that may be drawn.
+    """
+    count = where(row.allowed, 1.0, 0.0).sum()
+    mean = where(row.allowed, row.logits, 0.0).sum() / count
+    apart = where(row.allowed, row.logits - mean, 0.0)
+    return where(row.logits >= row.logits.max() - n * ((apart * apart).sum() / count).sqrt(), row.logits, -inf)
+
+
+@rule
+def eta(row: Row, epsilon: Number = 3e-4) -> Value:
+    """Cuts tokens less likely than `epsilon` and than sqrt(epsilon)·exp(-entropy) (Hewitt et al. 2022, arXiv
+    2210.15191). The likeliest token always stays."""
+    p = row.probabilities
+    floor = minimum(epsilon, (0.0 * row.entropy + epsilon).sqrt() * (-row.entropy).exp())
+    return where((p >= floor) | (p >= p.max()), row.logits, -inf)
+
+
+@rule(candidates=256)
+def typical(row: Row, mass: Number = 0.9) -> Value:
+    """Keeps the tokens whose surprise is closest to the entropy, up to a share `mass` of the probability (Meister et
+    al. 2022, arXiv 2202.00666), among the 256 likeliest."""
+    p, surprise = row.probabilities, -row.log_probabilities
+    share = p / p.sum()
+    unusual = abs(surprise - (share * surprise).sum())
+    return where(unusual <= mass_threshold(unusual, share, mass), row.logits, -inf)
+
+
+@rule(candidates=256)
+def xtc(row: Row, threshold: Number = 0.1, probability: Number = 0.5) -> Value:
+    """Excludes the top choices: with this `probability` all tokens likelier than `threshold` except the least likely of
+    them (p-e-w 2024, text-generation-webui 6335)."""
+    p = row.probabilities
+    over = p >= threshold
+    least, several = where(over, p, inf).min(), where(over, 1.0, 0.0).sum() >= 2.0
+    return where(over & (p > least) & several & (row.random < probability), -inf, row.logits)
+
+
+@rule
+def entropy_temperature(row: Row, nats: Number = 2.0, unsure: Number = 1.2, sure: Number = 0.3) -> Value:
+    """One temperature where the entropy exceeds `nats`, another elsewhere (after Zhang et al. 2024, arXiv
+    2403.14541). Give the sampler temperature 1."""
+    return row.logits / where(row.entropy > nats, unsure, sure)
+
+
+@rule
+def _mirostat(row: Row, mu: Number, tau: Number, rate: Number) -> tuple[Value, dict[str, Number]]:
+    surprise = row.surprise()
+    kept = where((surprise <= mu) | (surprise <= surprise.min()), row.log_probabilities, -inf)
+    observed = (kept.log_sum_exp() - kept.at(row.drawn)) / log(2)
+    return kept, {"mu": mu - rate * (observed - tau)}
+
+
+def mirostat(tau: float = 3.0, rate: float = 0.1, mu: float | None = None) -> RuleUse:
+    """Cuts tokens that surprise by more than `mu` bits, and moves `mu` at the given `rate` so that the text surprises
+    by `tau` bits a token (Basu et al. 2021, arXiv 2007.14966, version 2). `mu` begins at 2·tau. Give the sampler
+    temperature 1."""
+    return _mirostat(mu=2 * tau if mu is None else mu, tau=tau, rate=rate)
+
+
+@rule
+def watermark(row: Row, key: Whole, gamma: Number = 0.25, delta: Number = 2.0) -> Value:
+    """Raises by `delta` the logits of a share `gamma` of the vocabulary, which the previous token and the `key` choose
+    (Kirchenbauer et al. 2023, arXiv 2301.10226). `green_share` finds it again. Keys have 24 bits."""
+    return row.logits + where(hash_uniform(row.tokens, row.previous, key) < gamma, delta, 0.0)
+
+
+def green_share(tokens: Sequence[int], key: int, gamma: float = 0.25) -> float:
+    """The share of green tokens in a text of at least two tokens, each after the one before it: about `gamma` without
+    a watermark of this key.
+
+    For n + 1 tokens the z-score is (share - gamma)·sqrt(n / (gamma·(1 - gamma))); above 4 chance is ruled out.
+    """
+    pairs = list(pairwise(tokens))
+    return sum(_uniform(token, previous, key) < gamma for previous, token in pairs) / len(pairs)
+
+
+def _uniform(first: int, second: int, third: int) -> float:
+    """`hash_uniform` in plain Python."""
+    mixed = 0x9E3779B9
+    for part in (first, second, third):
+        mixed ^= part & 0xFFFFFFFF
+        for factor, shift in ((0x7FEB352D, 15), (0x846CA68B, 16)):
+            mixed = (mixed ^ (mixed >> 16)) * factor & 0xFFFFFFFF
+            mixed ^= mixed >> shift
+    return (mixed >> 8) / (1 << 24)

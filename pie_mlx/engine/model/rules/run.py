@@ -1,0 +1,225 @@
+"""A rule over the rows of one step: a lazy graph of MLX operations, the same for all rows that have it."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import mlx.core as mx
+import numpy as np
+
+from pie_mlx.backends import current_backend
+from pie_mlx.calls import FORBIDDEN, RuleNode, RuleUse
+from pie_mlx.engine.model.rules.checking import reached
+from pie_mlx.engine.model.rules.operations import ARRAY_OPERATIONS
+from pie_mlx.engine.model.token_counts import NOTHING, TokenCounts
+from pie_mlx.metal.arrays import from_host, integers
+
+_NOTHING_LEFT = FORBIDDEN / 10
+"""A row whose largest logit is below this forbids every token."""
+
+
+class StateRow(NamedTuple):
+    """The states that one row carries: `row` of `values` [rows, states] float32, which may still be computed."""
+
+    values: mx.array
+    row: int
+
+
+class RuledRow(NamedTuple):
+    """What a rule needs to know of a row besides its logits: the token that the row computes, `previous`, a `random`
+    number of [0, 1), and the states that the step before leaves, None where the use has them."""
+
+    use: RuleUse
+    previous: int
+    random: float
+    before: StateRow | None = None
+
+
+class RuleRun:
+    """One rule over `logits` [rows, vocabulary] float32, in which forbidden tokens are -inf.
+
+    `counts` are those of each row's text; `last` [rows] int32 is what each row computes, where that is still being
+    drawn: the rows do not have it yet. `indices` are the rows' places in the caller's list.
+    """
+
+    def __init__(
+        self,
+        logits: mx.array,
+        indices: Sequence[int],
+        rows: Sequence[RuledRow],
+        counts: Sequence[TokenCounts | None],
+        last: mx.array | None,
+    ) -> None:
+        self.graph, self.indices = rows[0].use.graph, indices
+        self._logits, self._rows, self._counts, self._last = mx.maximum(logits, FORBIDDEN), rows, counts, last
+        self._values: dict[int, mx.array] = {}
+        self._drawn: mx.array | None = None
+        answer = self._value(self.graph.answer)
+        total = mx.sum(answer, axis=-1)
+        self.failed = mx.isnan(total) | (total == mx.inf)
+        """Whether the answer of each row is no number somewhere, [rows] bool."""
+        kept = mx.max(answer, axis=-1, keepdims=True) > _NOTHING_LEFT
+        if self._chosen is not None:
+            below = mx.full(logits.shape, -mx.inf)
+            answer = mx.put_along_axis(below, self._chosen, answer, axis=-1)
+        self.answer = mx.where(kept, answer, logits)
+        """The new logits; the old ones of rows in which nothing would be left."""
+        if not self.graph.states:
+            self._values.clear()  # they would hold the memory of every operation's rows
+
+    def states_after(self, drawn: mx.array) -> mx.array:
+        """The states [rows, states] float32 that each row leaves, where `drawn` [rows] was drawn from it."""
+        self._drawn = drawn[:, None].astype(mx.int32)
+        columns = [self._value(place).astype(mx.float32) for _, place in self.graph.states]
+        self._values.clear()
+        shape = (len(self._rows), 1)
+        return mx.concatenate([mx.broadcast_to(column, shape) for column in columns], axis=-1)
+
+    def failed_line(self, row: int) -> int:
+        """The line of the first operation of which a row's result is no number; evaluates them one by one."""
+        for place in sorted(reached(self.graph, [self.graph.answer])):
+            value = self._value(place)
+            if value.dtype == mx.float32:
+                own = value[row] if value.shape[0] > 1 else value
+                if mx.any(mx.isnan(own) | (own == mx.inf)).item():
+                    return self.graph.nodes[place].line
+        return 0
+
+    @cached_property
+    def _chosen(self) -> mx.array | None:
+        """The ids of the candidates [rows, candidates], the likeliest first, ties to the lowest id; None for all."""
+        count = self.graph.candidates
+        if not 0 < count < self._logits.shape[-1]:
+            return None
+        ids = mx.sort(mx.argpartition(-self._logits, count - 1, axis=-1)[:, :count], axis=-1)
+        order = mx.argsort(-mx.take_along_axis(self._logits, ids, axis=-1), axis=-1)
+        return mx.take_along_axis(ids, order, axis=-1).astype(mx.int32)
+
+    @cached_property
+    def _seen(self) -> mx.array:
+        """How often each token was generated [rows, vocabulary] float32, -1 for those that the text does not have."""
+        counts = [found or NOTHING for found in self._counts]
+        width = max(1, *(len(found.ids) for found in counts))
+        ids, often = np.zeros((len(counts), width), np.int32), np.full((len(counts), width), -1, np.float32)
+        for row, found in enumerate(counts):
+            if len(found.ids):  # shorter rows repeat their first token
+                ids[row], often[row] = found.ids[0], found.generated[0]
+                ids[row, : len(found.ids)], often[row, : len(found.ids)] = found.ids, found.generated
+        seen = mx.put_along_axis(mx.full(self._logits.shape, -1.0), from_host(ids), from_host(often), axis=-1)
+        if self._last is None:
+            return seen
+        last = self._last[:, None]
+        once_more = mx.maximum(mx.take_along_axis(seen, last, axis=-1), 0) + 1
+        return mx.put_along_axis(seen, last, once_more, axis=-1)
+
+    @cached_property
+    def _states(self) -> mx.array:
+        """The states that the rows come with, [rows, states]."""
+        names = [name for name, _ in self.graph.states]
+        known = from_host(np.array([[row.use.state[name] for name in names] for row in self._rows], np.float32))
+        sources = [row.before or StateRow(known, index) for index, row in enumerate(self._rows)]
+        values = sources[0].values
+        if all(source.values is values for source in sources):
+            places = [source.row for source in sources]
+            return values if places == list(range(values.shape[0])) else values[integers(places)]
+        return mx.stack([source.values[source.row] for source in sources])
+
+    def _value(self, place: int) -> mx.array:
+        found = self._values.get(place)
+        if found is None:
+            node = self.graph.nodes[place]
+            found = self._values[place] = self._computed(node, [self._value(index) for index in node.inputs])
+        return found
+
+    def _computed(self, node: RuleNode, inputs: Sequence[mx.array]) -> mx.array:
+        match node.operation:
+            case "constant":
+                return mx.array([[node.value]], dtype=mx.float32)
+            case "parameter":
+                return self._parameter(node.name)
+            case "integer_parameter":
+                return self._parameter(node.name).astype(mx.int32)
+            case "state":
+                return self._state(node.name)
+            case "integer_state":
+                return self._state(node.name).astype(mx.int32)
+            case "at":
+                return self._at(*inputs)
+            case operation if operation in ARRAY_OPERATIONS:
+                return ARRAY_OPERATIONS[operation](*inputs)
+            case operation:
+                return self._source(operation)
+
+    def _source(self, name: str) -> mx.array:
+        """What is known of the rows."""
+        match name:
+            case "logits":
+                return self._of_candidates(self._logits)
+            case "token":
+                every = mx.arange(self._logits.shape[-1], dtype=mx.int32)[None]
+                return every if self._chosen is None else self._chosen
+            case "generated":
+                return mx.maximum(self._of_candidates(self._seen), 0)
+            case "seen":
+                return self._of_candidates(self._seen) >= 0
+            case "log_total":
+                return current_backend().log_sum_exp(self._logits)
+            case "previous":
+                last = self._last
+                return (integers([row.previous for row in self._rows]) if last is None else last)[:, None]
+            case "random":
+                return from_host(np.array([[row.random] for row in self._rows], np.float32))
+            case "drawn" if self._drawn is not None:
+                return self._drawn
+            case _:
+                raise RuntimeError(f"{name}: the check of the rule should have refused it")
+
+    def _at(self, row: mx.array, token: mx.array) -> mx.array:
+        """The value of a token; the lowest of the candidates for one that is not among them."""
+        if self._chosen is None:
+            return mx.take_along_axis(row, mx.broadcast_to(token, (row.shape[0], 1)), axis=-1)
+        lowest = mx.min(row, axis=-1, keepdims=True)
+        return mx.max(mx.where(self._chosen == token, row, lowest), axis=-1, keepdims=True)
+
+    def _of_candidates(self, row: mx.array) -> mx.array:
+        return row if self._chosen is None else mx.take_along_axis(row, self._chosen, axis=-1)
+
+    def _parameter(self, name: str) -> mx.array:
+        return from_host(np.array([[row.use.parameters[name]] for row in self._rows], np.float32))
+
+    def _state(self, name: str) -> mx.array:
+        place = [own for own, _ in self.graph.states].index(name)
+        return self._states[:, place : place + 1]
+
+
+def run_rules(
+    logits: mx.array,
+    rules: Sequence[RuledRow | None],
+    counts: Sequence[TokenCounts | None],
+    last: mx.array | None = None,
+) -> tuple[mx.array, list[RuleRun]]:
+    """`logits` [rows, vocabulary] as each row's rule changes them, and one run for each rule; rows without a rule are
+    not touched."""
+    groups: dict[bytes, list[int]] = {}
+    for index, rule in enumerate(rules):
+        if rule is not None:
+            groups.setdefault(rule.use.code, []).append(index)
+    runs: list[RuleRun] = []
+    for indices in groups.values():
+        everything = len(indices) == len(rules)
+        places = None if everything else integers(indices)
+        own = [rule for index in indices if (rule := rules[index]) is not None]
+        run = RuleRun(
+            logits if places is None else logits[places],
+            indices,
+            own,
+            [counts[index] for index in indices],
+            last if last is None or places is None else last[places],
+        )
+        runs.append(run)
+    if len(runs) == 1 and len(runs[0].indices) == len(rules):
+        return runs[0].answer, runs
+    changed = logits + 0  # the caller's rows stay as they are
+    for run in runs:
+        changed[integers(run.indices)] = run.answer
+    return changed, runs

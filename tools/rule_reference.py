@@ -1,0 +1,42 @@
+"""The format of rules, from the table that the SDK and the engine share."""
+
+from collections.abc import Iterator
+
+from pie_mlx.calls import (
+    MOST_BYTES,
+    MOST_CANDIDATES,
+    MOST_COST,
+    MOST_OPERATIONS,
+    MOST_STATES,
+    OPERATIONS,
+)
+from pie_mlx.calls.rule import Operation
+
+_SHAPES = {"inputs": "a row if an input is one", "row": "a row", "number": "a number"}
+
+
+def rule_lines() -> Iterator[str]:
+    """How a rule is written down, and every operation."""
+    yield "A rule travels inside a sampler: `rule = {code, parameters, state}`. `code` is its graph in msgpack;"
+    yield "`parameters` and `state` have a number for each name in it. The [guide](../guide/rules.md) says what"
+    yield "rules are for."
+    yield ""
+    yield "The graph is a map: `nodes`, a list of operations; `answer`, the index of the one that is the new row of"
+    yield "logits; `states`, a list of pairs of a name and the index of its next value; `candidates`, 0 for the"
+    yield "whole vocabulary; `name`, for messages; `version`, 1. A node is a list: operation, indices of its"
+    yield "inputs, which come before it, value (of a constant), name (of a parameter or state), line. Fields may be"
+    yield "left out if they have their default."
+    yield ""
+    yield f"At most {MOST_OPERATIONS} operations, {MOST_BYTES} bytes, {MOST_STATES} states, {MOST_CANDIDATES}"
+    yield f"candidates and a cost of {MOST_COST:.0f}; operations on numbers alone cost nothing."
+    yield ""
+    yield "| operation | inputs | result | cost |"
+    yield "|---|---|---|---:|"
+    yield from (_line(name, operation) for name, operation in OPERATIONS.items())
+
+
+def _line(name: str, operation: Operation) -> str:
+    inputs = ", ".join(operation.inputs) or "—"
+    if operation.of_row:
+        inputs = f"row of {inputs}"
+    return f"| `{name}` | {inputs} | {operation.result}, {_SHAPES[operation.shape]} | {operation.cost:g} |"
