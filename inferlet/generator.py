@@ -23,7 +23,7 @@ from pie_mlx import calls
 from pie_mlx.calls import Probe, SampledTokens, Sampler, Turn
 from pie_mlx.errors import ContextBusyError, EmptyMaskError, InvalidArgumentError
 
-FinishReason = Literal["stop", "length", "grammar", "empty"]
+FinishReason = Literal["stop", "length", "grammar", "rule", "empty"]
 
 Constraints = Schema | Constraint | Grammar | Sequence[Schema | Constraint | Grammar]
 
@@ -163,7 +163,8 @@ class Generator:
 
     @property
     def finish_reason(self) -> FinishReason | None:
-        """`stop` token, `length` (max_tokens or the model's maximum), `grammar` ended, `empty` buffer; None before."""
+        """`stop` token, `length` (max_tokens or the model's maximum), `grammar` or `rule` ended, `empty` buffer; None
+        before."""
         if self._ended is None and self._max_tokens is not None and self._generated >= self._max_tokens:
             return "length"
         return self._ended
@@ -185,7 +186,7 @@ class Generator:
         result = self._cut(chosen, self._remaining)
         if result.fed:
             self._step_waits = False  # the next step is another one
-            self._keep(result, grammar_ended=self._constraints.feed_matchers(result.fed))
+            self._keep(result, "grammar" if self._constraints.feed_matchers(result.fed) else None)
             self._drafting.record_produced(chosen)
         return result.kept
 
@@ -255,7 +256,7 @@ class Generator:
         self._score += sum(sampled.logprobs[: len(result.fed)])
         if sampled.states:
             self._sampler = self._sampler.after(sampled.states[len(result.fed) - 1])
-        self._keep(result, grammar_ended=reply.grammar_terminated, in_kv=reply.kept)
+        self._keep(result, "grammar" if reply.grammar_terminated else "rule" if sampled.ended else None, reply.kept)
         self._drafting.record_produced(sampled.tokens)
         return Output(reply, pass_slots.spans, tokens=result.kept, auto_sampler=drawn)
 
@@ -360,15 +361,14 @@ class Generator:
     def _cut(self, tokens: Sequence[int], remaining: int | None) -> Cut:
         return cut(tokens, self._stops | self._constraints.end_tokens, remaining)
 
-    def _keep(self, result: Cut, *, grammar_ended: bool, in_kv: int = 0) -> None:
+    def _keep(self, result: Cut, ended: FinishReason | None, in_kv: int = 0) -> None:
         self._constraints.record_accepted(result.fed)
         self._generated += len(result.kept)
         self._pending.append_to_turn(result.kept, in_kv)
-        if grammar_ended:
-            self._ended = "grammar"
-        elif result.stopped:
-            self._ended = "stop"
-            self._pending.stopped = True
+        if ended != "grammar" and result.stopped:
+            self._ended, self._pending.stopped = "stop", True
+        elif ended is not None:
+            self._ended = ended
 
     def _prospect(self) -> calls.Prospect:
         """The expected length of this text."""

@@ -11,7 +11,7 @@ from pie_mlx.calls import RuleGraph, RuleNode, RuleUse
 from pie_mlx.errors import InvalidArgumentError, InvalidTypeError
 
 States = dict[str, Number]
-Traced = Callable[..., Value | tuple[Value, States]]
+Traced = Callable[..., Value | tuple[Value, States] | tuple[Value, States, Value]]
 
 
 class Rule:
@@ -65,7 +65,8 @@ def rule(*, candidates: int) -> Callable[[Traced], Rule]: ...
 def rule(function: Traced | None = None, /, *, candidates: int = 0) -> Rule | Callable[[Traced], Rule]:
     """Make a rule of a function that takes a `Row` and parameters, and answers the new logits: a row.
 
-    It may answer a pair: the logits and a dict of states. The function runs once, on symbolic values; what it writes
+    It may answer a tuple: the logits, a dict of states, and a condition that ends the text after the token that was
+    drawn. The function runs once, on symbolic values; what it writes
     down runs on the device for each row. With `candidates` it sees that many most likely tokens, in order, and all
     others are forbidden: then sorting and running sums cost little.
 
@@ -103,7 +104,7 @@ def _traced(function: Traced, parameters: list[_Parameter], candidates: int) -> 
     tracer, name = Tracer(), function.__name__
     values = {own: tracer.add("integer_parameter" if whole else "parameter", name=own) for own, whole, _ in parameters}
     answer = function(Row(tracer), **values)
-    logits, states = answer if isinstance(answer, tuple) else (answer, {})
+    logits, states, *until = answer if isinstance(answer, tuple) else (answer, {})
     if not isinstance(logits, Value) or logits.type.kind != "float" or not logits.type.is_row:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidTypeError(
             f"rule {name}: it answers {logits!r}", hint="answer the new logits: a row of floats, such as row.logits / 2"
@@ -116,7 +117,7 @@ def _traced(function: Traced, parameters: list[_Parameter], candidates: int) -> 
         )
     places = [(own, _number(tracer, name, own, value).place) for own, value in states.items()]
     nodes = [_state_of(node, states) for node in tracer.nodes]
-    return RuleGraph(tuple(nodes), logits.place, tuple(places), candidates, name)
+    return RuleGraph(tuple(nodes), logits.place, tuple(places), candidates, until[0].place if until else None, name)
 
 
 def _number(tracer: Tracer, rule_name: str, state: str, value: Number) -> Value:

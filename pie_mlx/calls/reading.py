@@ -142,6 +142,11 @@ class Sampler(Read, frozen=True):
         return self.rule is not None and bool(self.rule.graph.states)
 
     @property
+    def ends_text(self) -> bool:
+        """Whether its rule may end the text."""
+        return self.rule is not None and self.rule.graph.until is not None
+
+    @property
     def penalizes(self) -> bool:
         """Whether it has a penalty that depends on the text before."""
         return not (self.frequency_penalty == self.presence_penalty == 0 and self.repetition_penalty == 1)
@@ -287,11 +292,12 @@ class SlotResult(msgspec.Struct, frozen=True, omit_defaults=True, tag=snake_case
 
 class SampledTokens(SlotResult, frozen=True):
     """One token per draw, and for a sampler with `scores` the log-probability of each. `states` are those that each
-    draw leaves for the next one, in the order of the rule's graph."""
+    draw leaves for the next one, in the order of the rule's graph; `ended` tells whether the rule ended the text."""
 
     tokens: list[int]
     logprobs: list[float] = []
     states: list[list[float]] = []
+    ended: bool = False
 
 
 def joined(drawn: Iterable[SampledTokens]) -> SampledTokens:
@@ -301,6 +307,7 @@ def joined(drawn: Iterable[SampledTokens]) -> SampledTokens:
         [token for part in parts for token in part.tokens],
         [value for part in parts for value in part.logprobs],
         [states for part in parts for states in part.states],
+        any([part.ended for part in parts]),
     )
 
 

@@ -53,14 +53,15 @@ class RuleGraph(Record, frozen=True):
     """A rule without its parameters: rows with equal graphs are computed together.
 
     `answer` is the node of the new logits. `states` names the nodes of the values that the next token's row gets; they
-    may depend on the token that was drawn. With `candidates` the rule sees so many most likely tokens, the likeliest
-    first, and all others are forbidden.
+    may depend on the token that was drawn, and so may `until`, the node of a condition that ends the text after it.
+    With `candidates` the rule sees so many most likely tokens, the likeliest first, and all others are forbidden.
     """
 
     nodes: tuple[RuleNode, ...]
     answer: int
     states: tuple[tuple[str, int], ...] = ()
     candidates: int = 0
+    until: int | None = None
     name: str = "rule"
     version: int = 1
 

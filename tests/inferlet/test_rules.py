@@ -213,3 +213,38 @@ async def test_a_rule_that_carries_states_draws_one_token_at_a_time(run: Run) ->
             await step.execute()
 
     await run(program)
+
+
+@rule
+def _until_spent(row: Row, spent: Number, budget: Number) -> tuple[Value, dict[str, Number], Value]:
+    total = spent - row.log_probabilities.at(row.drawn)
+    return row.logits, {"spent": total}, total > budget
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+async def test_a_rule_ends_a_text_after_the_same_token_on_every_way(run: Run, way: Any) -> None:
+    use = _until_spent(spent=0.0, budget=7.0)
+
+    async def program(model: Model) -> tuple[list[int], float]:
+        free = asked(model).generate(Sampler.multinomial(1.0, seed=11).scored(), max_tokens=LENGTH, auto_flush=False)
+        tokens, spent = list[int](), 0.0
+        async for step in free:
+            tokens += (await step.execute()).tokens
+            spent = -free.score
+            if spent > 7.0:
+                break
+        assert await way(model, use) == tokens
+        return tokens, spent
+
+    tokens, spent = await run(program)
+    assert spent > 7.0
+    assert 1 < len(tokens) < LENGTH
+
+
+async def test_what_ended_a_text_is_told(run: Run) -> None:
+    async def program(model: Model) -> str | None:
+        made = asked(model).generate(sampler(_until_spent(spent=0.0, budget=3.0)), max_tokens=LENGTH, auto_flush=False)
+        await made.collect_tokens()
+        return made.finish_reason
+
+    assert await run(program) == "rule"

@@ -98,7 +98,8 @@ def _drawn(reply: ForwardReply) -> SampledTokens:
 
 def _ends(reply: ForwardReply, stops: frozenset[int]) -> bool:
     """Whether the text ends with this pass."""
-    return reply.grammar_terminated or not stops.isdisjoint(_drawn(reply).tokens)
+    drawn = _drawn(reply)
+    return reply.grammar_terminated or drawn.ended or not stops.isdisjoint(drawn.tokens)
 
 
 def _is_cancelled() -> bool:
@@ -126,7 +127,14 @@ def check_claimed(context: LiveContext, claimed: int) -> int:
 def prefetching(context: LiveContext, call: Forward) -> PassContinuation | None:
     """The steps that may be taken after a pass before they are asked for; None where a step might be another one."""
     plan, sampler = call.continuation, next_sampler(call)
-    if plan is None or not plan.tokens or sampler is None or sampler.scores or sampler.carries_states:
+    if (
+        plan is None
+        or not plan.tokens
+        or sampler is None
+        or sampler.scores
+        or sampler.carries_states
+        or sampler.ends_text
+    ):
         return None
     if call.matchers or call.adapter or call.zo_seed:
         return None

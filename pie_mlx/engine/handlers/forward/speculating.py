@@ -158,6 +158,9 @@ async def plan_drafts(
         )
     if speculation.drafts is None and first.mask is None and _is_left_out(services, context):
         return None
+    sampler = call.slots[slot].read
+    if isinstance(sampler, Sampler) and sampler.ends_text:
+        return None  # what a rule ends the text after must not be in KV already
     model, held = services.model_info, services.store.sequence_length(context.id)
     room = max(0, min(speculation.limit, MOST_DRAFTS, model.maximum_positions - held - len(inputs)))
     source = None

@@ -85,6 +85,7 @@ def _types(graph: RuleGraph) -> list[ValueType]:
 
 def _check_results(graph: RuleGraph, types: Sequence[ValueType]) -> None:
     places = [graph.answer, *(place for _, place in graph.states)]
+    places += [] if graph.until is None else [graph.until]
     if not all(0 <= place < len(types) for place in places):
         raise _refusal(graph, "an answer or a state that no operation computes", "trace the rule again")
     if types[graph.answer] != ValueType("float", True):
@@ -93,6 +94,8 @@ def _check_results(graph: RuleGraph, types: Sequence[ValueType]) -> None:
         raise _refusal(graph, "its logits depend on the token drawn from them", "only states may depend on `drawn`")
     if len(graph.states) > MOST_STATES or len(dict(graph.states)) < len(graph.states):
         raise _refusal(graph, f"{len(graph.states)} states, at most {MOST_STATES} of different names", "carry fewer")
+    if graph.until is not None and types[graph.until] != ValueType("condition", False):
+        raise _refusal(graph, f"it ends the text on {types[graph.until]}", "end it on one condition")
     for name, place in graph.states:
         if types[place].is_row or types[place].kind == "condition":
             raise _refusal(graph, f"state {name} is {types[place]}", "carry numbers")

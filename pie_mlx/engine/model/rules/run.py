@@ -64,13 +64,22 @@ class RuleRun:
             answer = mx.put_along_axis(below, self._chosen, answer, axis=-1)
         self.answer = mx.where(kept, answer, logits)
         """The new logits; the old ones of rows in which nothing would be left."""
-        if not self.graph.states:
+        if not self.leaves:
             self._values.clear()  # they would hold the memory of every operation's rows
 
-    def states_after(self, drawn: mx.array) -> mx.array:
-        """The states [rows, states] float32 that each row leaves, where `drawn` [rows] was drawn from it."""
+    @property
+    def leaves(self) -> bool:
+        """Whether a draw leaves something: states, or the end of the text."""
+        return bool(self.graph.states) or self.graph.until is not None
+
+    def left_after(self, drawn: mx.array) -> mx.array:
+        """What each row leaves, where `drawn` [rows] was drawn from it: its states, float32 [rows, states], and for a
+        rule that may end the text one column more, 1 where it does."""
         self._drawn = drawn[:, None].astype(mx.int32)
-        columns = [self._value(place).astype(mx.float32) for _, place in self.graph.states]
+        places = [place for _, place in self.graph.states]
+        if self.graph.until is not None:
+            places.append(self.graph.until)
+        columns = [self._value(place).astype(mx.float32) for place in places]
         self._values.clear()
         shape = (len(self._rows), 1)
         return mx.concatenate([mx.broadcast_to(column, shape) for column in columns], axis=-1)
@@ -122,7 +131,7 @@ class RuleRun:
         if all(source.values is values for source in sources):
             places = [source.row for source in sources]
             return values if places == list(range(values.shape[0])) else values[integers(places)]
-        return mx.stack([source.values[source.row] for source in sources])
+        return mx.stack([source.values[source.row, : len(names)] for source in sources])
 
     def _value(self, place: int) -> mx.array:
         found = self._values.get(place)

@@ -271,7 +271,8 @@ def _is_wanted(batch: Batch, results: Sequence[EntryResult]) -> bool:
     """Whether another step may follow, now that each context has drawn a token. Raises PieError."""
     if batch.continuation is None or any([isinstance(result, BatchFailedError) for result in results]):
         return False
-    return batch.continuation.advance([token for result in results for token in last_drawn(result)])
+    goes_on = batch.continuation.advance([token for result in results for token in last_drawn(result)])
+    return goes_on and not any([value.ended for result in results for value in drawn_of(result)])
 
 
 def _drawn(steps: Sequence[Sequence[EntryResult]], row: int) -> list[int]:

@@ -136,7 +136,7 @@ class Sampling:
                 if isinstance(read.read, Sampler):
                     drawn = slice(place, place := place + read.read.draws)
                     scores = self._logprobs[drawn] if read.read.scores else []
-                    values.append(SampledTokens(self._tokens[drawn], scores, self._left_states(drawn)))
+                    values.append(SampledTokens(self._tokens[drawn], scores, *self._left_after(drawn, read.read)))
                 else:
                     values.append(next(probed))
             results.append(values)
@@ -206,15 +206,20 @@ class Sampling:
 
     def _leave_states(self, draws: Draws, tokens: mx.array, runs: Sequence[RuleRun]) -> None:
         for run in runs:
-            if run.graph.states:
+            if run.leaves:
                 everything = len(run.indices) == len(draws.rows)
-                values = run.states_after(tokens if everything else tokens[integers(run.indices)])
+                values = run.left_after(tokens if everything else tokens[integers(run.indices)])
                 for row, index in enumerate(run.indices):
                     self._states[draws.places[index]] = StateRow(values, row)
 
-    def _left_states(self, drawn: slice) -> list[list[float]]:
+    def _left_after(self, drawn: slice, sampler: Sampler) -> tuple[list[list[float]], bool]:
+        """The states that these draws leave, and whether the text ends with one of them."""
         found = [self._states[place] for place in range(drawn.start, drawn.stop) if place in self._states]
-        return [host_view(state.values)[state.row].tolist() for state in found]
+        left: list[list[float]] = [host_view(state.values)[state.row].tolist() for state in found]
+        if not sampler.ends_text:
+            return left, False
+        ended = any([values[-1] > 0 for values in left])
+        return ([values[:-1] for values in left] if sampler.carries_states else []), ended
 
     def _scores(self) -> list[tuple[Sequence[int], mx.array]]:
         """The places of the draws that are scored, and their log-probabilities, by group."""

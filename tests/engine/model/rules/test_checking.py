@@ -36,6 +36,8 @@ def test_the_rules_of_the_library_may_run(name: str) -> None:
         (graph(LOGITS, RuleNode("drawn"), RuleNode("to_float", (1,)), RuleNode("add", (0, 2))), "depend on the token"),
         (graph(LOGITS, states=(("mu", 0),)), "state mu is a row of floats"),
         (graph(LOGITS, RuleNode("state", name="mu"), answer=0), "reads states that it does not return: mu"),
+        (graph(LOGITS, until=0), "it ends the text on a row of floats"),
+        (graph(LOGITS, until=7), "an answer or a state that no operation computes"),
         (graph(LOGITS, candidates=5_000), "5000 candidates, at most 1024"),
         (graph(LOGITS, version=2), "version 2 of the format"),
         (graph(*[LOGITS] * 300), "300 operations, at most 256"),

@@ -136,7 +136,7 @@ def test_mirostat_cuts_what_surprises_and_moves_towards_its_target() -> None:
     logits, mu, tau, rate = rows(), 6.0, 3.0, 0.2
     done = run(logits, [rules.mirostat(tau, rate)] * ROWS)
     drawn = np.argmax(logits, axis=-1)
-    states = np.array(done.states_after(mx.array(drawn)))
+    states = np.array(done.left_after(mx.array(drawn)))
     for row, token, found, state in zip(logits.astype(np.float64), drawn, np.array(done.answer), states, strict=True):
         surprise = -log_probabilities(row) / math.log(2)
         kept = (surprise <= mu) | (surprise == surprise.min())
