@@ -48,6 +48,7 @@ from pie_mlx.runtime.program.parameters import Input
 from pie_mlx.runtime.program.program import Program, find_program
 from pie_mlx.runtime.program_ports import ProgramPorts
 from pie_mlx.runtime.recording.recorder import ProcessRecorder, Recorder
+from pie_mlx.runtime.worker.frames.messages import Draws
 from pie_mlx.runtime.worker.pool import WorkerPool, check_sandbox, find_route
 from pie_mlx.runtime.worker.proxy_route import Route
 from pie_mlx.runtime.worker.settings import Isolation, WorkerSettings
@@ -188,6 +189,7 @@ class Engine:
         http: HttpPort | None = None,
         debugger: socket.socket | None = None,
         recorder: Recorder | None = None,
+        draws: Draws | None = None,
     ) -> Process:
         """Start a program; it runs beside the caller.
 
@@ -197,9 +199,9 @@ class Engine:
         may run; `process_id` is an unused UUID, None draws one. With a `parent`, the id of a running process, the new
         one is its child: it pays from the parent's wallet and ends with it. `relay` carries calls to the MCP servers of
         a client; `http` is the request it answers. A program in a process of its own begins when a debugger that speaks
-        DAP has connected to the listening socket `debugger`, and may then take any time. A `recorder`
-        records it and its children. Raises LaunchError, and
-        InvalidArgumentError for a budget below 1.
+        DAP has connected to the listening socket `debugger`, and may then take any time. A `recorder` records it and
+        its children; with the `draws` of a recording it goes on live from where it differs, in a process of its own.
+        Raises LaunchError, and InvalidArgumentError for a budget below 1.
         """
         entry = program if isinstance(program, Entry) else await asyncio.to_thread(_entry, program)
         traceparent = "" if http is None else traceparent_header(http.request.headers)
@@ -241,7 +243,7 @@ class Engine:
             )
         )
         write = event_queue.write if capture_output else None
-        make = self._executor(entry, value, username, host, event_queue, write, debugger, record)
+        make = self._executor(entry, value, username, host, event_queue, write, debugger, record, draws)
         process.start(make if record is None else partial(_recorded, make, record), partial(self._release, process))
         self._ports.attend(process)
         return process
@@ -298,11 +300,13 @@ class Engine:
         write: Write | None,
         debugger: socket.socket | None,
         record: ProcessRecorder | None,
+        draws: Draws | None,
     ) -> Callable[[Report], Executor]:
         """What runs an entry: a worker, its own executor, or a thread of this interpreter."""
         if self._workers is not None and entry.program is not None and entry.executor is None:
             launch = partial(self._workers.executor, entry.program, value, username, host, event_queue, write, debugger)
-            return launch if record is None else partial(launch, draws=record.draws, clock_read=record.clock_read)
+            read = None if record is None else record.clock_read
+            return partial(launch, draws=draws if record is None else record.draws, clock_read=read)
         body = partial(entry.run, value)
         if entry.executor is not None:
             return partial(entry.executor, body, host)
@@ -381,8 +385,7 @@ def _checked_isolation(isolation: Isolation) -> Isolation:
 def _entry(program: Launchable) -> Entry:
     if isinstance(program, Entry):
         return program
-    if isinstance(program, str | Path):
-        return program_entry(find_program(Path(program)))
+    program = find_program(Path(program)) if isinstance(program, str | Path) else program
     return program_entry(program) if isinstance(program, Program) else function_entry(program)
 
 

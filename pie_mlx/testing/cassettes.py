@@ -17,7 +17,8 @@ from pie_mlx.runtime.execution.output_capture import captured_output
 from pie_mlx.runtime.program.inputs import plain_input
 from pie_mlx.runtime.recording.file import Recording, read_recording
 from pie_mlx.runtime.replay.launch import replay_recording
-from pie_mlx.runtime.replay.process import Replayed, ReplayRun
+from pie_mlx.runtime.replay.process import ReplayRun
+from pie_mlx.runtime.replay.replayed import Replayed
 from pie_mlx.runtime.replay.tape import tapes
 from pie_mlx.runtime.worker.settings import WorkerSettings
 from pie_mlx.testing.result import Result, result_of

@@ -66,7 +66,7 @@ def start_request(request: RunRequest, common: Common) -> int:
 
 def _run_here(request: RunRequest, common: Common, recorder: TraceRecorder | None) -> int:
     """On an engine of its own. Raises KeyboardInterrupt."""
-    config = _permitting_config(request, common)
+    config = permitting_config(request, common)
     with (
         telemetry_of(config.telemetry, warn) as telemetry,
         _observers(request.log, debug=common.debug) as observers,
@@ -98,10 +98,11 @@ def _prepared_own_run(
     return ListeningRun(prepared(request, common, recorder), settings, config, request.port, observers, common).run
 
 
-def _permitting_config(request: RunRequest, common: Common) -> Config:
+def permitting_config(request: RunRequest, common: Common) -> Config:
+    """The configuration with what the request permits and needs. Raises PieError."""
     config = load_config(common.config).config
     runtime = permitted(config.runtime, request.network_hosts, allow_files=request.allow_files)
-    if request.inline or request.debug_port is not None:
+    if request.inline or request.in_worker or request.debug_port is not None:
         runtime = msgspec.structs.replace(runtime, isolation="inline" if request.inline else "process")
     servers = [] if request.mcp is None else servers_in(request.mcp, os.environ)
     return msgspec.structs.replace(config, runtime=runtime, mcp=[*config.mcp, *servers])

@@ -35,6 +35,7 @@ from pie_mlx.runtime.program.parameters import Input
 from pie_mlx.runtime.program.program import Program, find_program
 from pie_mlx.runtime.store import ProgramStore, pack_program
 from pie_mlx.runtime.worker.debug_relay import debug_listener
+from pie_mlx.runtime.worker.frames.messages import Draws
 from pie_mlx.system import login_name
 from pie_mlx.telemetry.configured import content_details
 
@@ -66,8 +67,10 @@ def own_engine(
     *,
     recorder: "Recorder | None" = None,
     traced: bool = False,
+    same_hashes: bool = False,
 ) -> "Engine":
-    """An engine of this process, with all details in its events if `traced`; not started yet."""
+    """An engine of this process, with all details in its events if `traced`; not started yet. `same_hashes` order the
+    sets of programs as in recordings."""
     # Loads MLX and the model libraries, so the command line is checked first.
     from pie_mlx.runtime.engine import Engine
 
@@ -81,7 +84,7 @@ def own_engine(
         settings,
         recorder=recorder,
         isolation=runtime.isolation,
-        workers=replace(workers, same_hashes=recorder is not None),
+        workers=replace(workers, same_hashes=same_hashes or recorder is not None),
         mcp=mcp_servers(config.mcp),
         mcp_timeout_seconds=runtime.mcp_timeout_secs,
         launch_limits=launch_limits(runtime),
@@ -120,6 +123,8 @@ class LocalRun:
     """Where a debugger connects."""
     entry: Entry | None = None
     """How the program is executed, if not as usual."""
+    draws: Draws | None = None
+    """Of the recording from which it goes on live."""
 
     async def run(self, protect: Protect) -> int:
         with progress_line(self.common) as (progress, loaded):
@@ -127,7 +132,13 @@ class LocalRun:
             async with (
                 program_recorder(self.request.record, self.settings.model) as recorder,
                 own_engine(
-                    self.settings, self.config, self.observers, progress, recorder=recorder, traced=traced
+                    self.settings,
+                    self.config,
+                    self.observers,
+                    progress,
+                    recorder=recorder,
+                    traced=traced,
+                    same_hashes=self.draws is not None,
                 ) as engine,
             ):
                 protect()
@@ -154,6 +165,7 @@ class LocalRun:
             capture_output=True,
             token_budget=self.request.token_budget,
             debugger=self.debugger,
+            draws=self.draws,
         )
         async with forwarding_input(self.frontend, _LocalProcess(process)):
             return await _outcome(process, self.request.timeout_seconds)

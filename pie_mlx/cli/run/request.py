@@ -29,6 +29,8 @@ class RunRequest:
     """The file that records the events of its engine."""
     inline: bool = False
     """Whether it runs on the main thread of this command."""
+    in_worker: bool = False
+    """Whether it runs in a process of its own, whatever the configuration says."""
     debug_port: int | None = None
     """The port of this machine where it waits for a debugger."""
     watch: bool = False

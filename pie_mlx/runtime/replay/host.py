@@ -36,10 +36,14 @@ class ReplayHost:
         self.place: Place | None = None
         self.is_over = False
         """Whether the program went beyond the end of a recording that was cut short."""
+        self.has_starved = False
+        """Whether it waited for what the recording never brings."""
         answers = [exchange.answered_ns for exchange in tape.exchanges if exchange.answered_ns is not None]
         self.time = VirtualTime(tape.launched.time_ns, tape.readings, answers)
         self._tape, self._root, self._on_starve = tape, str(root), on_starve
         self._lock = threading.RLock()
+        self._made: list[tuple[Call[Any], Exchange]] = []
+        self._unanswered: list[tuple[Call[Any], asyncio.Future[Any]]] = []
         self._order = itertools.count()
         self._coming: list[tuple[int, int, Exchange, asyncio.Future[Any]]] = []
 
@@ -55,16 +59,18 @@ class ReplayHost:
         if isinstance(message, (*LOOKUPS, *ADVICE)):
             return exchange.value()
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        if exchange.answered_ns is not None:
-            with self._lock:
+        with self._lock:
+            if exchange.answered_ns is not None:
                 heapq.heappush(self._coming, (exchange.answered_ns, next(self._order), exchange, future))
+            else:
+                self._unanswered.append((message, future))
         return await future
 
     def post(self, message: Call[Any]) -> None:
-        if type(message) in ADVICE:  # any other tells of a difference where its reply is missed
-            self._tape.find(message)
-        else:
+        if type(message) not in ADVICE:  # tells of a difference where its reply is missed
             self._exchange(message)
+        elif isinstance(found := self._tape.find(message), Exchange):
+            self._made.append((message, found))
 
     def deliver(self, within_seconds: float | None) -> bool:
         with self._lock:
@@ -76,6 +82,19 @@ class ReplayHost:
             if within_seconds is not None and wait_ns > within_seconds * 1e9:
                 return False
             _, _, exchange, future = heapq.heappop(self._coming)
+        self._answer(exchange, future)
+        return True
+
+    def starve(self) -> None:
+        self.has_starved = True
+        if not self._tape.is_whole:
+            self.is_over = True
+        self._on_starve()
+
+    def _answer(self, exchange: Exchange, future: asyncio.Future[Any]) -> None:
+        """On the loop of the future."""
+        if future.done():
+            return
         self._answered(exchange)
         try:
             value = exchange.value()
@@ -83,12 +102,6 @@ class ReplayHost:
             future.set_exception(error)
         else:
             future.set_result(value)
-        return True
-
-    def starve(self) -> None:
-        if not self._tape.is_whole:
-            self.is_over = True
-        self._on_starve()
 
     def _answered(self, exchange: Exchange) -> None:
         self.time.answered(exchange.answered_ns or 0)
@@ -100,6 +113,7 @@ class ReplayHost:
             raise Abandoned
         found = self._tape.find(message)
         if isinstance(found, Exchange):
+            self._made.append((message, found))
             return found
         if found is None:
             self._end()

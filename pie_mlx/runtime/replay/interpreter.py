@@ -17,11 +17,13 @@ import msgspec
 from pie_mlx.errors import PieError
 from pie_mlx.runtime.execution.entry import ProgramBody
 from pie_mlx.runtime.execution.output_capture import captured_output
-from pie_mlx.runtime.program.program import Program, find_program
+from pie_mlx.runtime.program.program import Program
 from pie_mlx.runtime.recording.entries import Begun
 from pie_mlx.runtime.recording.file import read_recording
 from pie_mlx.runtime.replay.job import LENGTH, Job
-from pie_mlx.runtime.replay.process import Replayed, ReplayRun
+from pie_mlx.runtime.replay.process import ReplayRun
+from pie_mlx.runtime.replay.replayed import Replayed
+from pie_mlx.runtime.replay.source import recorded_program
 from pie_mlx.runtime.replay.tape import Tape, tapes
 from pie_mlx.runtime.sandbox.capabilities import drop_capabilities
 from pie_mlx.runtime.store import ProgramStore
@@ -47,14 +49,7 @@ def main() -> None:
 
 
 def _program(job: Job, tape: Tape, *, is_first: bool) -> Program:
-    launched = tape.launched
-    path = Path((job.program if is_first else "") or launched.path or job.recording)
-    store = ProgramStore(Path(job.home))
-    if path.exists() and str(path) != job.recording:
-        program = find_program(path.resolve())
-    else:
-        program = store.unpack(launched.source, launched.manifest)
-    return store.resolved(program) if program.manifest.dependencies else program
+    return recorded_program(tape.launched, job.program if is_first else "", ProgramStore(Path(job.home)))
 
 
 def _run_forked(replay: Any) -> None:

@@ -12,7 +12,7 @@ import msgspec
 
 from pie_mlx.errors import ProcessError
 from pie_mlx.runtime.replay.job import LENGTH, Job
-from pie_mlx.runtime.replay.process import Replayed
+from pie_mlx.runtime.replay.replayed import Replayed
 from pie_mlx.runtime.sandbox.interpreter import SAME_HASHES, isolated_python
 from pie_mlx.runtime.worker.frames.messages import WireError
 from pie_mlx.runtime.worker.settings import WorkerSettings

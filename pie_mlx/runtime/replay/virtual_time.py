@@ -4,6 +4,7 @@ import asyncio
 import math
 import selectors
 import threading
+import time
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
@@ -19,32 +20,59 @@ class VirtualTime:
     """The clock of a replayed program, in nanoseconds since the recording began.
 
     `readings` are the recorded times at which the program read a clock, `answers` those at which calls were answered:
-    a reading gets the next recorded one of the stretch between two answers.
+    a reading gets the next recorded one of the stretch between two answers. Once it `goes_live` it passes as it does
+    outside, from where it was.
     """
 
-    def __init__(self, start_ns: int, readings: Sequence[int], answers: Sequence[int]) -> None:
-        self.now_ns = start_ns
+    def __init__(
+        self,
+        start_ns: int,
+        readings: Sequence[int],
+        answers: Sequence[int],
+        real_ns: Callable[[], int] = time.monotonic_ns,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._now_ns = start_ns
+        self._real_ns, self._sleep = real_ns, sleep
+        self._live_since_ns: int | None = None
         self._readings = sorted(readings)
         self._answers = sorted(answers)
         self._read = 0
         self._limit_ns = self._limit(start_ns)
 
+    @property
+    def is_live(self) -> bool:
+        return self._live_since_ns is not None
+
+    @property
+    def now_ns(self) -> int:
+        return self._now_ns if self._live_since_ns is None else self._now_ns + self._real_ns() - self._live_since_ns
+
+    def go_live(self) -> None:
+        """From now on time passes as it does outside."""
+        self._live_since_ns = self._real_ns()
+
     def read(self) -> int:
-        while self._read < len(self._readings) and self._readings[self._read] < self.now_ns:
+        if self.is_live:
+            return self.now_ns
+        while self._read < len(self._readings) and self._readings[self._read] < self._now_ns:
             self._read += 1
         if self._read < len(self._readings) and self._readings[self._read] <= self._limit_ns:
-            self.now_ns = self._readings[self._read]
+            self._now_ns = self._readings[self._read]
             self._read += 1
-        return self.now_ns
+        return self._now_ns
 
     def answered(self, time_ns: int) -> None:
         """A call has got its answer, which came at that time."""
-        self.now_ns = max(self.now_ns, time_ns)
+        self._now_ns = max(self._now_ns, time_ns)
         self._limit_ns = self._limit(time_ns)
 
     def pass_by(self, seconds: float) -> None:
         """At least a nanosecond: a timer that is almost due must become due."""
-        self.now_ns += max(1, math.ceil(max(seconds, 0.0) * 1e9))
+        if self.is_live:
+            self._sleep(seconds)
+        else:
+            self._now_ns += max(1, math.ceil(max(seconds, 0.0) * 1e9))
 
     def _limit(self, time_ns: int) -> float:
         place = bisect_right(self._answers, time_ns)
@@ -66,7 +94,9 @@ class Deliveries(Protocol):
 
 
 class ReplayLoop(asyncio.SelectorEventLoop):
-    """An event loop in virtual time: while it has nothing to do, the next answer comes, or the next timer is due."""
+    """An event loop in virtual time: while it has nothing to do, the next answer comes, or the next timer is due.
+
+    Once time is live it waits like any other."""
 
     def __init__(self, deliveries: Deliveries) -> None:
         self._deliveries = deliveries
@@ -95,6 +125,8 @@ class _ReplaySelector(selectors.DefaultSelector):
         self._others = set(threading.enumerate())
 
     def select(self, timeout: float | None = None) -> list[tuple[SelectorKey, int]]:
+        if self._deliveries.time.is_live:
+            return super().select(timeout)
         ready = super().select(0)
         if ready or (timeout is not None and timeout <= 0) or self._deliveries.deliver(timeout):
             return ready

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from pie_mlx.cli.main import execute
 from pie_mlx.cli.replay.command import DIFFERS
 
 AGENT = """\
@@ -31,7 +32,9 @@ def recorded(tmp_path_factory):
     folder = tmp_path_factory.mktemp("recorded")
     (folder / "agent.py").write_text(AGENT)
     words = ["run", "--dummy", "--record", folder / "run.pie", folder / "agent.py", "--", "--prompt", "hello"]
-    subprocess.run([sys.executable, "-m", "pie_mlx", *words], check=True, capture_output=True, timeout=120)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PIE_HOME", str(folder / "home"))
+        assert execute([str(word) for word in words]) == 0
     return folder
 
 
@@ -50,6 +53,19 @@ def test_a_changed_prompt_is_told_with_a_code_of_its_own(pie, recorded):
     assert f"  {changed}:11\n" in ended.out
     assert "  - hello 0 (0." in ended.out
     assert "  + hello, 0 (0." in ended.out
+
+
+def test_a_changed_agent_goes_on_live_with_an_engine_of_its_own(pie, recorded):
+    changed = recorded / "live.py"
+    changed.write_text(AGENT.replace("    session.send(f", "    session.send('live'); session.send(f"))
+    ended = pie("replay", "--live", "--dummy", recorded / "run.pie", changed)
+    assert ended.code == 0
+    assert ended.out.startswith("live")
+    assert ended.err.splitlines()[-1] == "[pie] live from here: 0 contexts rebuilt from 0 known tokens"
+
+
+def test_a_replay_without_an_engine_takes_no_model(pie, recorded):
+    assert pie("replay", "--dummy", recorded / "run.pie").code == 2
 
 
 def test_without_the_source_the_recorded_one_is_run(pie, recorded):

@@ -9,8 +9,11 @@ import socket
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
+from pkgutil import resolve_name
+from typing import Protocol
 
 from pie_mlx.errors import LaunchError, PieError
 from pie_mlx.runtime.execution.entry import ProgramBody
@@ -30,7 +33,7 @@ from pie_mlx.runtime.worker.forked.debugger import debugged, open_channel
 from pie_mlx.runtime.worker.forked.descendants import adopt_orphans, die_with_parent
 from pie_mlx.runtime.worker.forked.host import WorkerHost
 from pie_mlx.runtime.worker.forked.streams import use_streams
-from pie_mlx.runtime.worker.frames.messages import Ended, LaunchSpec, ProgramLocation, WireError
+from pie_mlx.runtime.worker.frames.messages import Draws, Ended, LaunchSpec, ProgramLocation, WireError
 from pie_mlx.runtime.worker.limits import apply_limits, memory_exceeded, open_reserve
 from pie_mlx.runtime.worker.proxy_route import ProxyListener, certificate_paths, leave_network, set_up_route
 from pie_mlx.runtime.worker.workspaces import scratch_quota
@@ -85,16 +88,40 @@ def _set_up_process(stdout_fd: int, stderr_fd: int) -> None:
 def _run_spec(spec: LaunchSpec, host: WorkerHost, listener: ProxyListener) -> None:
     try:
         channel = open_channel(host) if spec.debugged else None
+        program = _new_run(spec, host)
         confine_program(spec, host.write, lambda: set_up_route(spec, listener, host.hand_over))
     except PieError as error:
         host.end(Ended(error=WireError.of(error)))
         return
     if spec.draws is not None:
-        make_repeatable(spec.draws, reported(host.tell_clock, since(spec.draws.began_ns)))
-    program = ProgramRun(partial(_run_program, spec), host, partial(_report, host, spec), on_loop=host.attend)
+        if isinstance(program, ProgramRun):
+            make_repeatable(spec.draws, reported(host.tell_clock, since(spec.draws.began_ns)))
+        else:
+            program.make_repeatable(spec.draws)
     host.listen(program.cancel)
     with contextlib.nullcontext() if channel is None else debugged(channel):
         program.run(contextlib.nullcontext())
+
+
+class _RepeatingRun(Protocol):
+    """A run that goes on from a recording."""
+
+    def run(self, capture: AbstractContextManager[None]) -> None: ...
+
+    def cancel(self, reason: str) -> None: ...
+
+    def make_repeatable(self, draws: Draws) -> None:
+        """Replace the clocks and the sources of random numbers of this interpreter."""
+        ...
+
+
+def _new_run(spec: LaunchSpec, host: WorkerHost) -> ProgramRun | _RepeatingRun:
+    """A run of the program. Raises InvalidArgumentError for a recording that cannot be read."""
+    body, report = partial(_run_program, spec), partial(_report, host, spec)
+    if spec.draws is None or not spec.draws.recording:
+        return ProgramRun(body, host, report, on_loop=host.attend)
+    root = Path(spec.source.directory or spec.source.main_file)
+    return resolve_name(spec.draws.run_by)(Path(spec.draws.recording), body, root, host, report)
 
 
 def _run_program(spec: LaunchSpec) -> object:

@@ -120,12 +120,16 @@ class ProgramLocation(Frames, frozen=True):
 class Draws(Frames, frozen=True):
     """Makes a program repeatable: its random draws have a `seed`, and its clock readings are reported.
 
-    The clocks began at `began_ns` of the monotonic clock, when it was `wall_ns` since 1970.
+    The clocks began at `began_ns` of the monotonic clock, when it was `wall_ns` since 1970. With the path of a
+    `recording`, `run_by` (`module:name`) makes the run that goes on from it; with a seed of 0 it has no draws and
+    clocks.
     """
 
     seed: int
     began_ns: int
     wall_ns: int
+    recording: str = ""
+    run_by: str = ""
 
 
 class LaunchSpec(Frames, frozen=True, tag="launch_spec"):
