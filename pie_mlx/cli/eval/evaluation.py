@@ -104,7 +104,7 @@ def _as_table(scored: "Sequence[Scored]", score: float, last: Mapping[str, float
     if quiet:
         return f"{score:.3f}"
     rows = [
-        [_change(one, last), one.row.id, f"{one.score:.2f}", _was(one, last), _shown(one)]
+        [_change(one, last), one.row.name, f"{one.score:.2f}", _was(one, last), _shown(one)]
         for one in scored
         if one.score < 1 or _change(one, last)
     ]
@@ -142,6 +142,7 @@ def _as_json(scored: "Sequence[Scored]", score: float, last: Mapping[str, float]
     def row(one: "Scored") -> dict[str, Any]:
         return {
             "id": one.row.id,
+            "name": one.row.name,
             "score": one.score,
             "last_score": last.get(one.row.id),
             "result": one.result,

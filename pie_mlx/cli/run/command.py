@@ -73,8 +73,8 @@ def command(ctx: click.Context, **given: Any) -> int:
 
     It uses the engine that 'pie serve' has started. It starts one of its own where none runs, where that engine serves
     another model than --model, and with the options that change the engine (--dummy, --one-shot, --allow-fs,
-    --allow-network, --port, --log, --record, --inline, --debug-port, --config). It waits for an engine that is
-    starting.
+    --allow-network, --port, --log, --record, --inline, --debug-port, --config). Beside a running engine of the same
+    model that takes its memory twice; 'pie stop' ends that engine first. It waits for an engine that is starting.
 
     PATH is a .py file, a directory with main.py, or a .pie package; NAME is an installed program.
 

@@ -37,7 +37,9 @@ def checks_of(row: Row, chosen: CheckFor | None) -> list[Check]:
     if row.checks:
         return [_of_row(row, given) for given in row.checks]
     if chosen is None and row.expected is None:
-        raise InvalidArgumentError(f"row {row.id}: neither 'expected' nor a check", hint="add one, or give --check")
+        raise InvalidArgumentError(
+            f"data set, {row.name}: neither 'expected' nor a check", hint="add one, or give --check"
+        )
     return [(chosen or check_named("exact"))(row)]
 
 
@@ -49,10 +51,14 @@ def _of_row(row: Row, given: Any) -> Check:
         name, expected = next(iter(fields.items()))
         rest = {key: value for key, value in fields.items() if key != name}
     else:
-        raise InvalidArgumentError(f"row {row.id}: check {given!r}", hint='write "exact" or {"contains": "..."}')
+        raise InvalidArgumentError(
+            f"data set, {row.name}: check {given!r}", hint='write "exact" or {"contains": "..."}'
+        )
     name = name.replace("_", "-")
     if name not in BUILT_IN or rest.keys() - {"tolerance"}:
-        raise InvalidArgumentError(f"row {row.id}: check {given!r}: unknown", hint=f"choose {', '.join(BUILT_IN)}")
+        raise InvalidArgumentError(
+            f"data set, {row.name}: check {given!r}: unknown", hint=f"choose {', '.join(BUILT_IN)}"
+        )
     return _built_in(name, expected, _number(rest.get("tolerance", 0.0)))
 
 
@@ -82,16 +88,22 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 def _schema_check(schema: Any) -> Check:
     from jsonschema import Draft202012Validator, SchemaError  # comes with mcp
+    from referencing import Registry
+    from referencing.exceptions import Unresolvable
 
     try:
         Draft202012Validator.check_schema(schema)
     except SchemaError as error:
         raise InvalidArgumentError(f"json-schema: {error.message}", hint="mend the schema") from None
-    validator = Draft202012Validator(schema)
+    validator = Draft202012Validator(schema, registry=Registry())  # fetches nothing
 
     def check(result: Any) -> float:
         try:
             return float(validator.is_valid(_parsed(result)))  # pyright: ignore[reportUnknownMemberType]
+        except Unresolvable as error:
+            raise InvalidArgumentError(
+                f"json-schema: $ref {error.ref!r}: not in the schema", hint="put it under $defs"
+            ) from None
         except ValueError:  # a text that is no JSON
             return 0.0
 

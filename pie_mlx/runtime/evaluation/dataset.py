@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,9 +18,11 @@ _KEYS = ("id", "input", "expected", "check", "checks")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`id` names it in the next run: its own one, or a digest of its input. `checks` are those of the row alone."""
+    """`id` finds it again in the next run: its own one, or a digest of its input. `name` is for people: its own id, or
+    its line. `checks` are those of the row alone."""
 
     id: str
+    name: str
     input: dict[str, Any]
     expected: Any = None
     checks: tuple[Any, ...] = ()
@@ -29,13 +31,14 @@ class Row:
 def read_dataset(path: Path) -> list[Row]:
     """Raises InvalidArgumentError, which names the line, and OSError."""
     lines = read_limited(path, DATASET_LIMIT_BYTES).split(b"\n")
-    rows = [_row(f"{path}:{number}", line) for number, line in enumerate(lines, 1) if line.strip()]
+    rows = [_row(path, number, line) for number, line in enumerate(lines, 1) if line.strip()]
     if not rows:
         raise InvalidArgumentError(f"{path}: no rows", hint='write one JSON object a line: {"input": {...}, ...}')
     return _numbered(rows)
 
 
-def _row(place: str, line: bytes) -> Row:
+def _row(path: Path, number: int, line: bytes) -> Row:
+    place = f"{path}:{number}"
     try:
         found = json_object(line, LINE_LIMIT_BYTES)
     except InvalidArgumentError as error:
@@ -51,8 +54,10 @@ def _row(place: str, line: bytes) -> Row:
     several = found.get("checks", [found["check"]] if "check" in found else [])
     if not isinstance(several, list):
         raise InvalidArgumentError(f"{place}: checks is no list", hint="write one as 'check'")
-    name = str(found["id"]) if "id" in found else _digest(value)
-    return Row(name, value, found.get("expected"), tuple(cast("list[Any]", several)))
+    own = str(found["id"]) if "id" in found else ""
+    return Row(
+        own or _digest(value), own or f"line {number}", value, found.get("expected"), tuple(cast("list[Any]", several))
+    )
 
 
 def _digest(value: object) -> str:
@@ -65,6 +70,6 @@ def _numbered(rows: list[Row]) -> list[Row]:
     named: list[Row] = []
     for row in rows:
         seen[row.id] += 1
-        name = row.id if seen[row.id] == 1 else f"{row.id}#{seen[row.id]}"
-        named.append(Row(name, row.input, row.expected, row.checks))
+        count = seen[row.id]
+        named.append(row if count == 1 else replace(row, id=f"{row.id}#{count}"))
     return named

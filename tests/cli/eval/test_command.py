@@ -56,10 +56,19 @@ def test_the_next_run_tells_what_became_better_and_worse(evaluate):
     ]
 
 
+def test_a_check_that_takes_too_long_fails_its_row_which_is_named_by_its_line(pie, tmp_path, monkeypatch):
+    monkeypatch.setattr("pie_mlx.runtime.evaluation.run.CHECK_SECONDS", 0.01)
+    (tmp_path / "p.py").write_text(PROGRAM.format(answer="'a' * 60 + 'b'"))
+    rows = [{"input": {}, "expected": "a"}, {"input": {}, "check": {"regex": "(a+)+$"}}]
+    (tmp_path / "d.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    ended = pie("eval", "--dummy", tmp_path / "d.jsonl", tmp_path / "p.py", "--check", "contains")
+    assert "line 2  0.00         its check took longer than 0.01 s" in ended.out
+
+
 def test_json_has_every_row(evaluate):
     found = json.loads(evaluate("--json", "-j", "1", "--limit", "2").out)
     assert found["score"] == 1.0
-    assert found["rows"][0] == {"id": "two", "score": 1.0, "last_score": None, "result": 2, "error": ""}
+    assert found["rows"][0] == {"id": "two", "name": "two", "score": 1.0, "last_score": None, "result": 2, "error": ""}
 
 
 def test_a_mistake_is_told_before_an_engine_starts(evaluate, monkeypatch):

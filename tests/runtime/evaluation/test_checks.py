@@ -10,7 +10,7 @@ SCHEMA = {"type": "object", "required": ["stars"]}
 
 
 def score(result, expected=None, *, check=None, chosen=None):
-    row = Row("1", {}, expected, () if check is None else (check,))
+    row = Row("1", "line 1", {}, expected, () if check is None else (check,))
     (one,) = checks_of(row, check_named(chosen) if chosen else None)
     return one(result)
 
@@ -41,7 +41,7 @@ def test_a_number_may_be_off_by_its_tolerance():
 
 def test_without_a_check_the_result_must_be_the_expected_one():
     assert (score("a", "a"), score("b", "a")) == (1.0, 0.0)
-    with pytest.raises(InvalidArgumentError, match="row 1: neither 'expected' nor a check"):
+    with pytest.raises(InvalidArgumentError, match="data set, line 1: neither 'expected' nor a check"):
         score("a")
 
 
@@ -71,3 +71,8 @@ def test_an_unknown_check_is_refused(name):
 def test_a_row_names_built_in_checks_only_and_rightly(check):
     with pytest.raises(InvalidArgumentError):
         score("a", check=check)
+
+
+def test_a_schema_fetches_nothing():
+    with pytest.raises(InvalidArgumentError, match="not in the schema"):
+        score("3", {"$ref": "http://127.0.0.1:9/schema"}, chosen="json-schema")

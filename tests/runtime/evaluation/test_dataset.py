@@ -21,11 +21,12 @@ def test_a_text_is_the_prompt_and_blank_lines_are_nothing(read):
     first, second = read('{"input": "hello", "expected": "hi"}\n\n{"input": {"n": 1}, "id": 7, "check": "exact"}')
     assert (first.input, first.expected, first.checks) == ({"prompt": "hello"}, "hi", ())
     assert (second.input, second.id, second.checks) == ({"n": 1}, "7", ("exact",))
+    assert (first.name, second.name) == ("line 1", "7")
 
 
 def test_rows_keep_their_names_in_another_order_and_equal_ones_are_counted(read):
     one, two, again = read('{"input": "a"}\n{"input": "b"}\n{"input": "a"}')
-    assert read('{"input": "b"}\n{"input": "a"}') == [two, one]
+    assert [row.id for row in read('{"input": "b"}\n{"input": "a"}')] == [two.id, one.id]
     assert again.id == f"{one.id}#2"
 
 
