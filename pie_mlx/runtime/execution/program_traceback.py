@@ -15,8 +15,9 @@ from pie_mlx.syntax import parsing
 _RUNTIME = Path(__file__).parents[1]
 _LIBRARIES = (inferlet, asyncio, concurrent.futures, importlib)
 _MACHINERY = (str(_RUNTIME.parent), *(path for one in _LIBRARIES for path in one.__path__), "<frozen importlib")
-_BETWEEN = (str(_RUNTIME / "program" / "modules.py"), str(_RUNTIME / "sandbox" / "scratch.py"))
-"""Frames between a program's `import` and the imported module, and between its file calls and the system's."""
+_BETWEEN = tuple(str(_RUNTIME / name) for name in ("program/modules.py", "sandbox/scratch.py", "execution/entry.py"))
+"""Frames between a program's `import` and the imported module, between its file calls and the system's, and below its
+input."""
 
 
 def print_traceback(error: BaseException) -> None:
