@@ -105,11 +105,13 @@ def current_host() -> HostLink:
     """The engine of the running inferlet. Raises EngineStoppedError outside of one."""
     link = _current.get(_adopted)
     if link is None:
-        raise EngineStoppedError(
+        error = EngineStoppedError(
             "no engine: this code does not run inside an inferlet",
             hint=f"run it with `pie run {_running_file()}`, `engine.run(main)` or `pie_mlx.run(main)`; "
             "a program starts threads with asyncio.to_thread, or with contextvars.copy_context().run as their target",
         )
+        error.add_note(f"try: {error.hint}")  # plain Python prints no hints
+        raise error
     return link
 
 

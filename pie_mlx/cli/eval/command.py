@@ -28,7 +28,7 @@ def command(ctx: click.Context, **given: Any) -> int:
     of a row is from 0 to 1; a program that fails has 0. It starts an engine of its own.
 
     \b
-    pie eval capitals.jsonl examples/hello --check contains --min-score 0.9
+    pie eval questions.jsonl answer.py --check contains --min-score 0.9
     """
     from pie_mlx.cli.eval.evaluation import EvalRequest, evaluate
 

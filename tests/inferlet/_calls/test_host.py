@@ -18,8 +18,9 @@ ROOT = Path(__file__).parents[3]
 
 
 def test_outside_of_an_inferlet_there_is_no_engine() -> None:
-    with pytest.raises(EngineStoppedError, match="inferlet"):
+    with pytest.raises(EngineStoppedError, match="inferlet") as raised:
         runtime.models()
+    assert "pie run" in raised.value.__notes__[0]  # what plain Python prints below the message
 
 
 def test_a_thread_of_the_programs_own_is_told_how_to_reach_its_engine(host: ToyHost, model: Model) -> None:
