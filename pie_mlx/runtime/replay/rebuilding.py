@@ -11,6 +11,7 @@ from pie_mlx import calls
 from pie_mlx.calls import Call, Host
 from pie_mlx.errors import GrammarError, InvalidArgumentError, SnapshotNotFoundError
 from pie_mlx.runtime.replay.handles import Handles
+from pie_mlx.runtime.replay.streams import LOOKUPS
 from pie_mlx.runtime.replay.tape import Exchange
 
 _PIECE = 4096
@@ -49,6 +50,8 @@ class _Rebuilding:
 
     def run(self) -> Rebuilt:
         for message, exchange in self._made:
+            if isinstance(message, LOOKUPS) and not isinstance(message, calls.LoadModel):
+                continue
             if exchange.error is None and exchange.answered_ns is not None:
                 self._repeat(message, exchange.value())
         for context in list(self._known):
