@@ -22,7 +22,7 @@ from pie_mlx.metal.checks.roofline import (
     predictions,
 )
 from pie_mlx.metal.emulator import Builder, Emulator, LaunchReport, cache_folder
-from pie_mlx.metal.kernels.kv_quantised import Quantisation, empty_quantised_pool, kv_write_quantised
+from pie_mlx.metal.kernels.kv_quantised import QuantisedPool, kv_write_quantised
 from pie_mlx.metal.kernels.kv_write import kv_write
 from pie_mlx.metal.kernels.lora_batched import group_rows, lora_batched
 from pie_mlx.metal.kernels.page_moves import page_copy, page_gather
@@ -31,6 +31,7 @@ from pie_mlx.metal.kernels.paged_prefill import paged_prefill
 from pie_mlx.metal.kernels.requirements import first_fence
 from pie_mlx.metal.kernels.sample_rows import SamplerRows, sample_rows
 from pie_mlx.metal.launcher import KernelLauncher, emulator_launcher
+from pie_mlx.metal.quantisation import Quantisation
 
 SMOKE = ()
 SHAPE = PoolShape(page_size=16, heads=2, key_size=128, value_size=128)
@@ -69,8 +70,8 @@ class Counter:
         return Line(name, moved, requested, floor, max(report.threadgroup_bytes for report in reports), len(reports))
 
 
-def zeros(*shape: int) -> mx.array:
-    array = mx.zeros(shape, HALF)
+def zeros(*shape: int, dtype: mx.Dtype = HALF) -> mx.array:
+    array = mx.zeros(shape, dtype)
     mx.eval(array)
     return array
 
@@ -88,9 +89,10 @@ def write_lines(counter: Counter) -> Iterator[Line]:
     yield counter.line("kv_write, 16 rows", kv_write_floor(16, SHAPE, 2))
     for bits in (8, 4):
         kind = Quantisation(bits, 64)
-        pool = empty_quantised_pool(8, SHAPE.page_size, SHAPE.heads, SHAPE.key_size, HALF, kind)
-        kv_write_quantised(counter.launcher, rows, pool, slots, first_fence())
-        yield counter.line(f"kv_write_quantised, {bits} bits, K only", rows.size * (2 + kind.bytes_per_element(HALF)))
+        words = zeros(8, SHAPE.page_size, SHAPE.heads, kind.words(SHAPE.key_size), dtype=mx.uint32)
+        pool, other = QuantisedPool(words, kind), QuantisedPool(words + 0, kind)
+        kv_write_quantised(counter.launcher, rows, rows, pool, other, slots, first_fence())
+        yield counter.line(f"kv_write_quantised, {bits} bits", 2 * rows.size * (2 + kind.element_bytes))
     page_copy(counter.launcher, keys, values, [0, 1], [4, 5], [16, 7], first_fence())
     yield counter.line("page_copy, 16 + 7 rows", page_copy_floor([16, 7], SHAPE, 2))
     page_gather(counter.launcher, keys, values, [0, 1], [16, 16], first_fence())
@@ -113,7 +115,7 @@ def decode_floor(case: AttentionCase, inputs: AttentionInputs) -> float:
         pool_shape(inputs.k_pool, inputs.v_pool),
         case.dtype.size,
         window=case.window,
-        key_bytes=kind.bytes_per_element(case.dtype) if kind else None,
+        key_bytes=kind.element_bytes if kind else None,
     )
 
 

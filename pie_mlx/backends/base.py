@@ -11,7 +11,8 @@ import numpy.typing as npt
 from pie_mlx.backends.device import available_bytes
 from pie_mlx.metal.launcher import KernelLauncher
 from pie_mlx.metal.page_pool.kernel_pool import KernelPool, kernels_carry
-from pie_mlx.metal.page_pool.pool import KvPool, LayerShape
+from pie_mlx.metal.page_pool.pool import KvPool
+from pie_mlx.metal.page_pool.shapes import LayerShape
 
 Progress = Callable[[str], None]
 

@@ -109,5 +109,7 @@ def _value_replacement(path: str, value: object) -> str:
             return "one device serves a model: remove it"
         case "kv_cache_dtype", str() if value.startswith(("fp8", "fp4")):
             return f'{value!r} is not among the types of MLX: write kv_cache_dtype = "auto"'
+        case "kv_cache_dtype", "bfloat16" | "float16" | "float32":
+            return f'pages have the dtype of the activations: write activation_dtype = "{value}"'
         case _:
             return ""

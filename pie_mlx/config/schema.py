@@ -176,9 +176,16 @@ class EngineConfig(Section, frozen=True):
         bool, Meta(description="keep weights and pages from being swapped, on macOS 15; see docs/mac.md")
     ] = False
     kv_cache_dtype: Annotated[
-        Literal["auto", "bfloat16", "float16", "float32", "int8", "int4"],
-        Meta(description="auto: the dtype of the activations", extra=FIXED),
+        Literal["auto", "int8", "int4"],
+        Meta(description="auto: as activations; int8: about half of float16; int4: less than a third, less exact"),
     ] = "auto"
+    kv_cache_group_size: (
+        Annotated[Literal[32, 64], Meta(description="elements that share a scale; unset: 64 if it divides the heads")]
+        | None
+    ) = None
+    kv_cache_full_layers: Annotated[
+        list[int], Meta(description="layers with KV that int8 and int4 leave alone; -1 is the last")
+    ] = []
     spill_dir: Annotated[str, Meta(description="directory of spilled pages; unset: $PIE_HOME/spill")] | None = None
     spill_max_mb: Annotated[
         int, Meta(ge=0, description="MiB of spilled pages; 0: pages are computed again instead")

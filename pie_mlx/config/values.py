@@ -54,7 +54,7 @@ def rule(hint: Any) -> str:
     names = {str: "text", int: "whole number", float: "number", bool: "true or false", list: "list", dict: "table"}
     kind = next(name for wanted, name in names.items() if _wants(hint, wanted))
     if _wants(hint, list):
-        kind = "list of texts"
+        kind = "list of whole numbers" if _wants(hint, int) else "list of texts"
     bounds = {"above": note.gt, "at least": note.ge, "below": note.lt, "at most": note.le}
     return ", ".join([kind, *(f"{word} {_number(bound)}" for word, bound in bounds.items() if bound is not None)])
 

@@ -16,6 +16,22 @@ class DiskCacheSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class KvFormat:
+    """How pages hold keys and values: `auto`, in the dtype of the activations, or quantised to `int8` or `int4`.
+
+    `group_size` elements of a head share a scale, 64 or 32; None takes 64 where it divides the heads. `full_layers` are
+    not quantised: numbers among the layers with keys and values, negative ones from the end.
+    """
+
+    dtype: str = "auto"
+    group_size: int | None = None
+    full_layers: tuple[int, ...] = ()
+
+
+UNCHANGED = KvFormat()
+
+
+@dataclass(frozen=True, slots=True)
 class EngineSettings:
     """One model on one pool.
 
@@ -33,6 +49,8 @@ class EngineSettings:
     call may wait `request_timeout_seconds` for the device while its context is resident. Admitted launches may claim
     `admission_oversubscription` times the pool.
 
+    `kv_dtype`, `kv_group_size` and `kv_full_layers` are the `KvFormat` of the pages, also of those of the draft model.
+
     Without `spill_directory`, or with `spill_max_bytes` 0, lost pages are computed again. `snapshot_directory` keeps
     snapshots that outlive the engine, if `persist_snapshots` or a program says so. Without a `disk_cache` no KV
     outlives it.
@@ -42,6 +60,9 @@ class EngineSettings:
     name: str | None = None
     dummy: bool = False
     dtype: str = "auto"
+    kv_dtype: str = "auto"
+    kv_group_size: int | None = None
+    kv_full_layers: tuple[int, ...] = ()
     page_size: int = 16
     total_pages: int | None = None
     kv_memory_fraction: float = 0.8
@@ -71,3 +92,8 @@ class EngineSettings:
     draft_model: str | None = None
     disk_cache: DiskCacheSettings | None = None
     script: Callable[[str], str | Mapping[str, float]] | None = None
+
+    @property
+    def kv_format(self) -> KvFormat:
+        """How the pages hold keys and values."""
+        return KvFormat(self.kv_dtype, self.kv_group_size, tuple(self.kv_full_layers))

@@ -225,6 +225,7 @@ def _load(settings: EngineSettings, progress: Callable[[str], None]) -> LoadedMo
         allow_download=settings.allow_download,
         git_revision=settings.revision,
         buffer_cache_bytes=settings.buffer_cache_bytes,
+        kv=settings.kv_format,
     )
 
 
@@ -251,6 +252,7 @@ def _allocate_pools_and_draft_model(
         dtype=settings.dtype,
         progress=progress,
         allow_download=settings.allow_download,
+        kv=settings.kv_format,
     )
     allocate_pair(
         model,

@@ -6,13 +6,12 @@ from pie_mlx.metal.dense import DenseView
 from pie_mlx.metal.page_pool.pool import (
     HostPages,
     KvPool,
-    LayerShape,
     PageMemory,
     Revision,
     SlotWrite,
-    page_bytes,
-    pages_for_budget,
 )
+from pie_mlx.metal.page_pool.shapes import LayerShape, page_bytes, pages_for_budget
+from pie_mlx.metal.quantisation import Quantisation
 from pie_mlx.metal.runs import Run
 
 __all__ = [
@@ -22,6 +21,7 @@ __all__ = [
     "KvPool",
     "LayerShape",
     "PageMemory",
+    "Quantisation",
     "Revision",
     "Run",
     "SlotWrite",

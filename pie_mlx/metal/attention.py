@@ -99,8 +99,7 @@ class AttentionPlan:
 
     def store(self, layer: int, keys: mx.array, values: mx.array) -> None:
         """Writes the step's K and V of a layer, [rows, kv_heads, head_dim], to the pool."""
-        self._step.memory.pool.write(layer, keys, values, self._write)
-        self._step.stored[layer] = keys, values
+        self._step.stored[layer] = self._step.memory.pool.write(layer, keys, values, self._write)
 
     def layout(self, window: int | None) -> Layout:
         """The groups for layers with this window, in slots."""
@@ -274,8 +273,8 @@ def _groups(runs: Sequence[Run], window: int | None, step: Step) -> list[Group]:
     shared, rest = shared_groups(singles, pool.page_size) if window is None else ([], singles)
     groups = [_shared_group(group, step) for group in shared]
     if rest:
-        # The pages of a single run are read in place if they are neighbours; scattered ones cost a copy at every step.
-        in_place = len(rest) == 1 and _neighbours(_pages_of(rest[0], window, pool))
+        # The pages of a single run are read in place if they are neighbours; others cost a copy at every step.
+        in_place = len(rest) == 1 and not pool.is_quantised and _neighbours(_pages_of(rest[0], window, pool))
         groups.append(_single(rest[0], window, pool) if in_place else _batch(rest, window, step))
     return groups + [block for run in runs if run.count > 1 for block in _blocks(run, window, pool)]
 

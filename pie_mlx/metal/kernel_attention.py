@@ -92,7 +92,7 @@ class KernelPlan:
 
     def __init__(self, runs: Sequence[Run], pool: KernelPool) -> None:
         self._pool = pool
-        tiles = not pool.latent and all(_tiles(layer.keys, layer.values) for layer in pool.layers)
+        tiles = not pool.latent and all(shape.key_dim % 8 == shape.value_dim % 8 == 0 for shape in pool.shapes)
         self._tiled = tiles and pool.launcher.runs("paged_prefill")
         kinds = [_kind(run, self._tiled, pool.gather_rows) for run in runs]
         chosen = [[run for run, kind in zip(runs, kinds, strict=True) if kind == wanted] for wanted in Kind]
@@ -130,9 +130,9 @@ class KernelPlan:
             return [self._gathered(queries, layer, run, options) for run in rows.runs]
         own = queries if self._in_order and len(self._groups) == 1 else queries[rows.index]
         kernel = paged_prefill if kind is Kind.TILED else paged_attention
-        shape = pool_shape(pages.keys, pages.values, latent=options.latent)
+        shape = pool_shape(pages.k_pool, pages.v_pool, latent=options.latent)
         per_window = _rows_per_window(kind, queries, shape)
-        arrays = (own, pages.keys, pages.values, self._device_rows(rows, per_window))
+        arrays = (own, pages.k_pool, pages.v_pool, self._device_rows(rows, per_window))
         output, pages.fence = kernel(self._pool.launcher, *arrays, options, pages.fence)
         return [output]
 
@@ -143,7 +143,7 @@ class KernelPlan:
         # Skip whole pages before the window: the mask depends only on distances.
         unseen = max(0, run.kv_length - run.count + 1 - options.window) // size if options.window else 0
         table = list(run.block_table[unseen : -(-run.kv_length // size)])
-        arrays = (own, pages.keys, pages.values, table, run.kv_length - unseen * size)
+        arrays = (own, pages.k_pool, pages.v_pool, table, run.kv_length - unseen * size)
         gathered = latent_attention if options.latent else gathered_attention
         output, pages.fence = gathered(self._pool.launcher, *arrays, options, pages.fence)
         return output
@@ -153,10 +153,6 @@ class KernelPlan:
         if key not in self._built:
             self._built[key] = _attention_rows(rows.runs, per_window, self._pool.page_size)
         return self._built[key]
-
-
-def _tiles(keys: mx.array, values: mx.array) -> bool:
-    return keys.shape[3] % 8 == 0 and values.shape[3] % 8 == 0
 
 
 def _attention_rows(runs: Sequence[Run], per_window: int, page_size: int) -> AttentionRows:

@@ -125,13 +125,26 @@ def test_entries_of_a_table_of_texts_are_values_of_their_own(load):
 
 
 def test_a_value_this_version_cannot_honour_is_refused(load):
-    (found,) = problems(load, MODEL + "[model.engine]\nkv_cache_dtype = 'int8'\n")
-    assert found.startswith("model.0.engine.kv_cache_dtype = 'int8'")
+    (found,) = problems(load, MODEL + "[model.engine]\ndevice = 'cpu'\n")
+    assert found.startswith("model.0.engine.device = 'cpu'")
     assert "knows no other value than the default" in found
 
 
 def test_the_default_of_such_a_key_may_be_written_down(load):
-    assert load(MODEL + "[model.engine]\nkv_cache_dtype = 'auto'\n").config.model[0].engine.kv_cache_dtype == "auto"
+    assert load(MODEL + "[model.engine]\ndevice = 'auto'\n").config.model[0].engine.device == "auto"
+
+
+def test_the_format_of_pages_is_chosen_by_layer(load):
+    text = "kv_cache_dtype = 'int8'\nkv_cache_group_size = 32\nkv_cache_full_layers = [0, -1]\n"
+    engine = load(MODEL + "[model.engine]\n" + text).config.model[0].engine
+    assert (engine.kv_cache_dtype, engine.kv_cache_group_size, engine.kv_cache_full_layers) == ("int8", 32, [0, -1])
+
+
+@pytest.mark.parametrize(
+    "line", ["kv_cache_dtype = 'int5'", "kv_cache_group_size = 48", "kv_cache_full_layers = ['x']"]
+)
+def test_pages_of_a_format_that_there_is_not(load, line):
+    assert line.split()[0] in problems(load, MODEL + f"[model.engine]\n{line}\n")[0]
 
 
 def test_a_not_a_number_is_no_share(load):
@@ -163,6 +176,10 @@ def test_harmless_keys_of_the_ancestor_are_passed_over_with_one_warning_each(loa
         (MODEL + "[model.engine]\ntensor_parallel_size = 2\n", "model.0.engine.tensor_parallel_size ({origin}): one"),
         (MODEL + "[model.engine]\nswap_pool_size = 2\n", "model.0.engine.swap_pool_size ({origin}): write spill_max"),
         (MODEL + "[model.engine]\nkv_cache_dtype = 'fp8'\n", "model.0.engine.kv_cache_dtype ({origin}): 'fp8' is not"),
+        (
+            MODEL + "[model.engine]\nkv_cache_dtype = 'float16'\n",
+            "model.0.engine.kv_cache_dtype ({origin}): pages have",
+        ),
         (MODEL + "[model.engine]\nmtp_depth = 1\n", "model.0.engine.mtp_depth ({origin}): remove it"),
         ("[model.qwen]\nhf_repo = 'x'\n", 'model.qwen ({origin}): write [[model]] with name = "qwen"'),
         ("[model]\nname = 'x'\n", "model.name ({origin}): write [[model]] with two brackets"),

@@ -15,7 +15,7 @@ from pie_mlx.backends.cpu.convolution import convolve_by_shifts
 from pie_mlx.backends.cpu.pool import CpuPool
 from pie_mlx.backends.cpu.products import MOST_ROWS, multiply_in_blocks
 from pie_mlx.backends.device import SHARED_POOL_BYTES
-from pie_mlx.metal.page_pool.pool import LayerShape
+from pie_mlx.metal.page_pool.shapes import LayerShape
 
 ONE_THREAD = 1
 

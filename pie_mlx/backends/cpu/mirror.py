@@ -24,7 +24,9 @@ from pie_mlx.metal.batches import (
     UnevaluatedError,
     once,
 )
-from pie_mlx.metal.page_pool.pool import HostPages, KvPool, page_bytes
+from pie_mlx.metal.page_pool.pool import HostPages, KvPool
+from pie_mlx.metal.page_pool.shapes import page_bytes
+from pie_mlx.metal.quantisation import Quantisation
 from pie_mlx.metal.runs import BoolArray, Run, visible
 
 GROWTH = 256
@@ -127,7 +129,8 @@ class Mirrors(RowBatches):
             self._kept.remove(old)
         room = rows if old is None else max(old.room, rows + rows // 4)
         pages = -(-(longest + GROWTH) // self._pool.page_size)
-        total = page_bytes(self._pool.shapes, self._pool.page_size, self._pool.dtype) * pages * room
+        shapes = [shape.unquantised for shape in self._pool.shapes]
+        total = page_bytes(shapes, self._pool.page_size, self._pool.dtype) * pages * room
         if not self._make_room(total):
             return None
         self._kept.append(Mirror(key, room, pages * self._pool.page_size, total))
@@ -232,8 +235,9 @@ class BatchRows:
         kept = self._mirror.layers[layer]
         lacking = [fill for fill in fills if _is_lacking(fill)]
         if lacking:
+            kind = self._pool.shapes[layer].quantisation
             for array, source in zip(kept, self._request.before[layer], strict=True):
-                self._fill(host_view(array).reshape(*shape, -1), source, lacking)
+                self._fill(host_view(array).reshape(*shape, -1), source, lacking, kind)
         return kept
 
     def _empty(self, layer: int) -> KeysAndValues:
@@ -247,13 +251,15 @@ class BatchRows:
             row.valid = 0 if run == IDLE else row.valid
         return pair
 
-    def _fill(self, target: HostPages, source: HostPages, fills: Sequence[Fill]) -> None:
+    def _fill(self, target: HostPages, source: HostPages, fills: Sequence[Fill], kind: Quantisation | None) -> None:
         for fill in fills:
             if fill.start == 0:
                 # Clear what the row held for another run: it must not reach this one, not even multiplied by zero.
                 target[fill.row, :, fill.stop :] = 0
             if fill.start < fill.stop:
-                target[fill.row, :, fill.start : fill.stop] = source[:, _slots(fill, self._pool.page_size)]
+                taken = source[:, _slots(fill, self._pool.page_size)]
+                decoded = taken if kind is None else kind.decode_on_host(taken, self._pool.dtype)
+                target[fill.row, :, fill.start : fill.stop] = decoded
 
 
 def _is_lacking(fill: Fill) -> bool:

@@ -9,7 +9,8 @@ from pie_mlx.backends.cpu.numerics import CpuNumerics
 from pie_mlx.backends.cpu.storage import HeadMajor, can_discard, discard
 from pie_mlx.metal.arrays import begin_evaluation, host_view
 from pie_mlx.metal.batches import HostViews
-from pie_mlx.metal.page_pool.pool import KvPool, LayerShape, SlotWrite
+from pie_mlx.metal.page_pool.pool import KeysAndValues, KvPool, SlotWrite
+from pie_mlx.metal.page_pool.shapes import LayerShape
 
 
 class CpuPool(KvPool):
@@ -29,18 +30,22 @@ class CpuPool(KvPool):
     def await_release(self) -> None:
         """Does nothing: on a CPU, MLX releases inputs as soon as they are evaluated."""
 
-    def write(self, layer: int, keys: mx.array, values: mx.array, write: SlotWrite) -> None:
-        """Store `keys` [rows, kv_heads, key_dim] and `values` [rows, kv_heads, value_dim]; K is already rotated."""
-        super().write(layer, keys, values, write)
+    def write(self, layer: int, keys: mx.array, values: mx.array, write: SlotWrite) -> KeysAndValues:
+        """Store `keys` [rows, kv_heads, key_dim] and `values` [rows, kv_heads, value_dim]; K is already rotated.
+
+        Returns what attention sees of them.
+        """
+        seen = super().write(layer, keys, values, write)
         if self.evaluated and layer % 2 == 0:
             begin_evaluation(self._keys[layer])
+        return seen
 
     def batches(self) -> Mirrors:
         """Mirrors of this pool."""
         return Mirrors(self, self._host_views)
 
     def _host_views(self) -> HostViews:
-        """K and V of every slot by layer, [kv_heads, slots, head_dim]: views, valid until the end of the step.
+        """K and V of every slot by layer, [kv_heads, slots, head_dim] or words: views, valid until the end of the step.
 
         Only between steps. What the next step writes appears in them once it is computed.
         """

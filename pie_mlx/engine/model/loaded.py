@@ -1,6 +1,6 @@
 """A model ready to run: weights, tokenizer, page pool."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,7 +14,7 @@ from pie_mlx.engine.model.networks.network import Network
 from pie_mlx.engine.model.networks.promises import promises
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.errors import OutOfPagesError
-from pie_mlx.metal import KvPool, PageMemory, Revision, page_bytes
+from pie_mlx.metal import KvPool, LayerShape, PageMemory, Revision, page_bytes
 from pie_mlx.metal.arrays import begin_evaluation, evaluate
 
 T = TypeVar("T")
@@ -27,7 +27,7 @@ KEPT_STATE_SHARE = 16
 class ModelCard:
     """What is known of a model besides its network.
 
-    `identity` stands for configuration, weights and KV dtype (K1); `tokenizer` is transformers' object; `weight_bytes`
+    `identity` stands for configuration, weights and KV format (K1); `tokenizer` is transformers' object; `weight_bytes`
     is what the weights take in memory. `files` hold the weights and their configuration.
     """
 
@@ -50,7 +50,8 @@ class LoadedModel:
     when a step began early until all is evaluated.
     """
 
-    def __init__(self, card: ModelCard, network: Network) -> None:
+    def __init__(self, card: ModelCard, network: Network, layers: Sequence[LayerShape] | None = None) -> None:
+        """`layers` replace the shapes of the network's layers where pages hold them quantised."""
         self.card = card
         self.name, self.identity = card.name, card.identity
         self.maximum_positions = card.maximum_positions
@@ -59,7 +60,7 @@ class LoadedModel:
         self.recurrent, self.tier, self.window = network.recurrent, network.tier, network.window
         self.promises = promises(network.tier, recurrent=network.recurrent)
         self.follows, self.transients = network.follows, network.transients
-        self.adapters, self.layers = network.adapters, network.shapes
+        self.adapters, self.layers = network.adapters, network.shapes if layers is None else layers
         self.network, self.backend = network, current_backend()
         self.kept_state_bytes = self.backend.memory_bytes() // KEPT_STATE_SHARE if network.recurrent else 0
         self.pages = self.state_pages = 0

@@ -1,4 +1,4 @@
-"""The bytes of a page, in one order for every device: by layer K then V, each [slot, head, element]."""
+"""The bytes of a page, in one order for every device: by layer K then V, each [slot, head, element or word]."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pie_mlx.metal.page_pool.pool import HOST_DTYPES, HostContent, KvPool
+from pie_mlx.metal.page_pool.pool import HostContent, KvPool
+from pie_mlx.metal.page_pool.shapes import HOST_DTYPES
 
 PageRows = npt.NDArray[np.uint8]
 """The bytes of some pages, one page a row."""
@@ -33,9 +34,12 @@ class PageLayout:
     @staticmethod
     def of_pool(pool: KvPool) -> "PageLayout":
         """That of the pages of a pool."""
-        dtype = np.dtype(HOST_DTYPES[pool.dtype])
-        dims = [(shape.kv_heads, dim) for shape in pool.shapes for dim in (shape.key_dim, shape.value_dim)]
-        return PageLayout([_Part((pool.page_size, *each), dtype) for each in dims])
+        parts = [
+            _Part((pool.page_size, shape.kv_heads, width), np.dtype(HOST_DTYPES[shape.stored(pool.dtype)]))
+            for shape in pool.shapes
+            for width in shape.widths
+        ]
+        return PageLayout(parts)
 
     @staticmethod
     def of_content(content: HostContent) -> "PageLayout":

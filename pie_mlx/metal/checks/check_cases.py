@@ -16,15 +16,10 @@ import numpy.typing as npt
 from pie_mlx.metal.arrays import doubles, from_host, host_view
 from pie_mlx.metal.kernels import page_moves
 from pie_mlx.metal.kernels.attention_rows import AttentionRows, attention_rows
-from pie_mlx.metal.kernels.kv_quantised import (
-    Quantisation,
-    QuantisedPool,
-    empty_quantised_pool,
-    kv_write_quantised,
-)
+from pie_mlx.metal.kernels.kv_quantised import Pool, QuantisedPool, kv_write_quantised
 from pie_mlx.metal.kernels.kv_write import kv_write
 from pie_mlx.metal.kernels.lora_batched import group_rows, lora_batched
-from pie_mlx.metal.kernels.paged_attention import AttentionOptions, Pool, paged_attention
+from pie_mlx.metal.kernels.paged_attention import AttentionOptions, paged_attention
 from pie_mlx.metal.kernels.paged_prefill import paged_prefill
 from pie_mlx.metal.kernels.references import kv_quantised as kv_quantised_reference
 from pie_mlx.metal.kernels.references import kv_write as kv_write_reference
@@ -35,6 +30,7 @@ from pie_mlx.metal.kernels.references import sample_rows as sample_rows_referenc
 from pie_mlx.metal.kernels.requirements import first_fence
 from pie_mlx.metal.kernels.sample_rows import SamplerRows, sample_rows
 from pie_mlx.metal.launcher import KernelLauncher
+from pie_mlx.metal.quantisation import Quantisation
 
 FLOAT32_TOLERANCE = 1e-5
 HALF_TOLERANCE = 2e-3
@@ -173,10 +169,9 @@ def _mask(random: np.random.Generator, length: int) -> np.ndarray:
 def _pool(dense: mx.array, kind: Quantisation | None) -> Pool:
     if kind is None:
         return dense
-    codes, scales, biases = map(from_host, kv_quantised_reference.quantise(dense, kind))
-    pool = QuantisedPool(codes, scales.astype(dense.dtype), biases.astype(dense.dtype), kind)
-    mx.eval(pool.codes, pool.scales, pool.biases)
-    return pool
+    words = from_host(kv_quantised_reference.quantise(dense, kind))
+    mx.eval(words)
+    return QuantisedPool(words, kind)
 
 
 def expected_attention(inputs: AttentionInputs) -> Expected:
@@ -264,21 +259,27 @@ def _write_pairs(dtype: mx.Dtype, heads: int, key_size: int, value_size: int, la
     return [(k_pool, expected[0]), (v_pool, expected[1]), (fence, FENCE)]
 
 
-def _quantised_write_pairs(dtype: mx.Dtype, kind: Quantisation, size: int, launcher: KernelLauncher) -> Pairs:
+def _quantised_write_pairs(
+    dtype: mx.Dtype, kind: Quantisation, sizes: tuple[int, int], launcher: KernelLauncher
+) -> Pairs:
     random = np.random.default_rng(4)
-    pool = empty_quantised_pool(4, 8, 3, size, dtype, kind)
-    rows = _normal(random, (5, 3, size), dtype)
+    pools = [_pool(_normal(random, (4, 8, 3, size), dtype), kind) for size in sizes]
+    k_pool, v_pool = (pool for pool in pools if isinstance(pool, QuantisedPool))
+    k_new, v_new = (_normal(random, (5, 3, size), dtype) for size in sizes)
     slots = _slots(5, 32, random)
-    expected = kv_quantised_reference.kv_write_quantised(rows, pool, slots)
-    fence = kv_write_quantised(launcher, rows, pool, slots, first_fence())
+    pairs = ((k_new, k_pool), (v_new, v_pool))
+    expected = [kv_quantised_reference.kv_write_quantised(new, pool, slots) for new, pool in pairs]
+    fence = kv_write_quantised(launcher, k_new, v_new, k_pool, v_pool, slots, first_fence())
     mx.eval(fence)
-    return [(kv_quantised_reference.dense(pool), expected), (fence, FENCE)]
+    found = [host_view(pool.words).astype(np.float64) for pool in (k_pool, v_pool)]
+    return [*zip(found, expected, strict=True), (fence, FENCE)]
 
 
-def _move_pairs(name: str, dtype: mx.Dtype, launcher: KernelLauncher) -> Pairs:
+def _move_pairs(name: str, dtype: mx.Dtype, sizes: tuple[int, int], launcher: KernelLauncher) -> Pairs:
     random = np.random.default_rng(5)
-    keys, values = _normal(random, (6, 8, 2, 80), dtype), _normal(random, (6, 8, 2, 60), dtype)
-    k_new, v_new = _normal(random, (2, 8, 2, 80), dtype), _normal(random, (2, 8, 2, 60), dtype)
+    shapes = [(pages, 8, 3, size) for pages in (6, 2) for size in sizes]
+    keys, values, k_new, v_new = (mx.abs(100 * _normal(random, each, mx.float32)).astype(dtype) for each in shapes)
+    mx.eval(keys, values)
     rows = [3, 8]
     if name == "page_gather":
         gathered = page_moves.page_gather(launcher, keys, values, [5, 2], rows, first_fence())
@@ -343,11 +344,12 @@ def check_cases() -> Iterator[Case]:
         (4, 64, mx.float32),
     ):
         kind = Quantisation(bits, group_size)
-        run = partial(_quantised_write_pairs, dtype, kind, 64)
+        run = partial(_quantised_write_pairs, dtype, kind, (64, 128))
         yield Case("kv_write_quantised", f"{dtype} {bits} bits, groups of {group_size}", 0.0, run)
     for name in ("page_copy", "page_gather", "page_scatter"):
         for dtype in (mx.float32, mx.float16):
-            yield Case(name, str(dtype), 0.0, partial(_move_pairs, name, dtype))
+            yield Case(name, str(dtype), 0.0, partial(_move_pairs, name, dtype, (80, 60)))
+        yield Case(name, "rows of words", 0.0, partial(_move_pairs, name, mx.uint32, (9, 18)))
     for case in DECODE:
         yield attention_case(case, "paged_attention")
     for case in PREFILL:

@@ -8,6 +8,7 @@ import mlx.core as mx
 import numpy as np
 
 from pie_mlx.metal.arrays import from_host
+from pie_mlx.metal.kernels.kv_quantised import Pool, elements, pool_array
 from pie_mlx.metal.kernels.page_moves import page_gather
 from pie_mlx.metal.kernels.paged_attention import AttentionOptions
 from pie_mlx.metal.launcher import KernelLauncher
@@ -19,8 +20,8 @@ _MASKS = 4
 def gathered_attention(
     launcher: KernelLauncher,
     queries: mx.array,
-    k_pool: mx.array,
-    v_pool: mx.array,
+    k_pool: Pool,
+    v_pool: Pool,
     pages: list[int],
     length: int,
     options: AttentionOptions,
@@ -31,8 +32,7 @@ def gathered_attention(
     queries: [rows, query heads, key size]. Returns [rows, query heads, value size] and the next fence. Does not support
     a cap.
     """
-    valid = [min(k_pool.shape[1], length - index * k_pool.shape[1]) for index in range(len(pages))]
-    keys, values, done = page_gather(launcher, k_pool, v_pool, pages, valid, fence)
+    keys, values, done = gathered_pages(launcher, k_pool, v_pool, pages, length, fence, queries.dtype)
     out = mx.fast.scaled_dot_product_attention(
         queries.swapaxes(0, 1)[None],
         _heads_first(keys, length),
@@ -42,6 +42,23 @@ def gathered_attention(
         sinks=cast("Any", None if options.sinks is None else options.sinks.astype(queries.dtype)),
     )
     return out[0].swapaxes(0, 1), done
+
+
+def gathered_pages(
+    launcher: KernelLauncher,
+    k_pool: Pool,
+    v_pool: Pool,
+    pages: list[int],
+    length: int,
+    fence: mx.array,
+    dtype: mx.Dtype,
+) -> tuple[mx.array, mx.array, mx.array]:
+    """Elements of the pages that hold `length` keys, [pages, page size, heads, size] for K and V; and the next
+    fence."""
+    page_size = pool_array(k_pool).shape[1]
+    valid = [min(page_size, length - index * page_size) for index in range(len(pages))]
+    *taken, done = page_gather(launcher, pool_array(k_pool), pool_array(v_pool), pages, valid, fence)
+    return *elements(k_pool, (taken[0], taken[1]), dtype), done
 
 
 def _heads_first(pages: mx.array, length: int) -> mx.array:

@@ -7,7 +7,8 @@ import mlx.core as mx
 import numpy as np
 
 from pie_mlx.metal.arrays import from_host
-from pie_mlx.metal.kernels.page_moves import page_gather
+from pie_mlx.metal.kernels.gathered_attention import gathered_pages
+from pie_mlx.metal.kernels.kv_quantised import Pool
 from pie_mlx.metal.kernels.paged_attention import AttentionOptions
 from pie_mlx.metal.launcher import KernelLauncher
 
@@ -21,8 +22,8 @@ SCORES = 1 << 24
 def latent_attention(
     launcher: KernelLauncher,
     queries: mx.array,
-    latents: mx.array,
-    ropes: mx.array,
+    latents: Pool,
+    ropes: Pool,
     pages: list[int],
     length: int,
     options: AttentionOptions,
@@ -33,8 +34,7 @@ def latent_attention(
     queries: [rows, query heads, latent + rope]; pools: [pages, page size, 1, size]. Returns [rows, query heads, latent]
     and the next fence. Supports no window, cap or sinks.
     """
-    valid = [min(latents.shape[1], length - index * latents.shape[1]) for index in range(len(pages))]
-    *gathered, done = page_gather(launcher, latents, ropes, pages, valid, fence)
+    *gathered, done = gathered_pages(launcher, latents, ropes, pages, length, fence, queries.dtype)
     values, turned = (part.flatten(0, 2)[:length] for part in gathered)
     keys = mx.concatenate([values, turned], axis=-1).T
     rows, heads, _ = queries.shape

@@ -1,7 +1,6 @@
 """Moves whole pages: copies inside a pool (copy-on-write), out of it (spill) and into it (restore).
 
-A pool is any pair of arrays [pages, page size, ...] of one element type: keys and values, or their codes, scales or
-biases.
+A pool is any pair of arrays [pages, page size, ...] of one element type: keys and values, or their words of codes.
 """
 
 from collections.abc import Sequence
@@ -29,10 +28,10 @@ def _geometry(
     require(all(0 <= page < k_pool.shape[0] for page in pages), name, f"a page outside 0..{k_pool.shape[0] - 1}")
     require(all(0 <= count <= page_size for count in rows), name, f"rows outside 0..{page_size}")
     widths = {"K_ROW": _row(k_pool), "V_ROW": _row(v_pool)}
-    require(all(width % 4 == 0 for width in widths.values()), name, f"rows of {widths} are not multiples of 4")
-    width = round_up(page_size * max(widths.values()) // 4, 32)
+    chunk = 4 if all(width % 4 == 0 for width in widths.values()) else 1
+    width = round_up(page_size * max(widths.values()) // chunk, 32)
     threads = min(width, THREADS)
-    return {"T": k_pool.dtype, "P": page_size, **widths}, round_up(width, threads), threads
+    return {"T": k_pool.dtype, "P": page_size, **widths, "N": chunk}, round_up(width, threads), threads
 
 
 def page_copy(

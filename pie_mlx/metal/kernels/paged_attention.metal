@@ -1,7 +1,7 @@
 // paged_attention: attention of windows of query rows over the pages of their contexts, split over the keys.
 //
 // uses: rows.metal, softmax.metal
-// inputs: queries T, k_pool T|uint32, v_pool T|uint32, k_scales T, k_biases T, v_scales T, v_biases T
+// inputs: queries T, k_pool T|uint32, v_pool T|uint32
 // inputs: tables int32, window_first int32, window_rows int32, row_seq int32, row_len int32
 // inputs: sinks float32, mask_bits uint32, row_mask int32, score_scale float32, score_cap float32, fence int32
 // outputs: result T|float32, peaks float32, sums float32, done int32
@@ -113,9 +113,9 @@
         UNROLLED for (uint i = 0; i < K_STEPS; i++) {
           uint four = lane % 8 + i * 8;
           if (LATENT && four >= V_FOURS && four < K_FOURS)
-            fours[i] = load_four<DK - DV, BITS, GROUP>(v_pool, v_scales, v_biases, row, (four - V_FOURS) * 4);
+            fours[i] = load_four<DK - DV, BITS, GROUP>(v_pool, row, (four - V_FOURS) * 4);
           else if (four < K_FOURS)
-            fours[i] = load_four<LATENT ? DV : DK, BITS, GROUP>(k_pool, k_scales, k_biases, row, four * 4);
+            fours[i] = load_four<LATENT ? DV : DK, BITS, GROUP>(k_pool, row, four * 4);
         }
       }
       for (uint h = 0; h < HEADS; h++) {
@@ -160,8 +160,8 @@
         UNROLLED for (uint i = 0; i < V_STEPS; i++) {
           uint four = lane % V_LANES + i * V_LANES;
           if (four < V_FOURS) {
-            float4 loaded = LATENT ? load_four<DV, BITS, GROUP>(k_pool, k_scales, k_biases, row, four * 4)
-                                   : load_four<DV, BITS, GROUP>(v_pool, v_scales, v_biases, row, four * 4);
+            float4 loaded = LATENT ? load_four<DV, BITS, GROUP>(k_pool, row, four * 4)
+                                   : load_four<DV, BITS, GROUP>(v_pool, row, four * 4);
             UNROLLED for (uint h = 0; h < HEADS; h++) values[h * V_STEPS + i] += loaded * mine[h * 32 + offset];
           }
         }

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import mlx.core as mx
 
 from pie_mlx.metal.kernels.attention_rows import AttentionRows
-from pie_mlx.metal.kernels.kv_quantised import QuantisedPool
+from pie_mlx.metal.kernels.kv_quantised import Pool, QuantisedPool, pool_array
 from pie_mlx.metal.kernels.requirements import (
     THREADGROUP_MEMORY_BYTES,
     placeholder,
@@ -31,9 +31,6 @@ LATENT_HEADS_PER_SIMD = 4
 MAX_VECTORS = 64
 KEY_GROUPS = 4
 MAX_SIMDS = 8
-
-Pool = mx.array | QuantisedPool
-"""Keys or values of one layer: [pages, page size, heads, size], or quantised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +68,7 @@ class PoolShape:
 
 def pool_shape(k_pool: Pool, v_pool: Pool, *, latent: bool = False) -> PoolShape:
     """Sizes of a pair of pools. Raises InvalidArgumentError if they do not match."""
-    keys = k_pool.codes.shape[:3] if isinstance(k_pool, QuantisedPool) else k_pool.shape[:3]
-    values = v_pool.codes.shape[:3] if isinstance(v_pool, QuantisedPool) else v_pool.shape[:3]
+    keys, values = pool_array(k_pool).shape[:3], pool_array(v_pool).shape[:3]
     same_kind = isinstance(k_pool, QuantisedPool) == isinstance(v_pool, QuantisedPool)
     require(keys == values and same_kind, "attention", f"key pages {keys} and value pages {values} differ")
     first, second = _head_size(k_pool), _head_size(v_pool)
@@ -81,18 +77,6 @@ def pool_shape(k_pool: Pool, v_pool: Pool, *, latent: bool = False) -> PoolShape
 
 def _head_size(pool: Pool) -> int:
     return pool.head_size if isinstance(pool, QuantisedPool) else pool.shape[3]
-
-
-def pool_inputs(k_pool: Pool, v_pool: Pool, dtype: mx.Dtype) -> dict[str, mx.array]:
-    """The six arrays of a pair of pools, with placeholders if pages are not quantised."""
-    none = placeholder(dtype)
-    named: dict[str, mx.array] = {}
-    for letter, pool in (("k", k_pool), ("v", v_pool)):
-        quantised = isinstance(pool, QuantisedPool)
-        named[f"{letter}_pool"] = pool.codes if isinstance(pool, QuantisedPool) else pool
-        named[f"{letter}_scales"] = pool.scales if quantised else none
-        named[f"{letter}_biases"] = pool.biases if quantised else none
-    return named
 
 
 def option_inputs(options: AttentionOptions, rows: AttentionRows) -> dict[str, mx.array]:
@@ -123,7 +107,8 @@ def attention_inputs(
         "window_first": rows.window_first,
         "window_rows": rows.window_rows,
         "fence": fence,
-        **pool_inputs(k_pool, v_pool, queries.dtype),
+        "k_pool": pool_array(k_pool),
+        "v_pool": pool_array(v_pool),
         **option_inputs(options, rows),
     }
 

@@ -1,7 +1,7 @@
 // paged_prefill: attention of tiles of query rows over the pages of their context, with matrix products.
 //
 // uses: rows.metal, softmax.metal
-// inputs: queries T, k_pool T|uint32, v_pool T|uint32, k_scales T, k_biases T, v_scales T, v_biases T
+// inputs: queries T, k_pool T|uint32, v_pool T|uint32
 // inputs: tables int32, window_first int32, window_rows int32, row_seq int32, row_len int32
 // inputs: sinks float32, mask_bits uint32, row_mask int32, score_scale float32, score_cap float32, fence int32
 // outputs: result T, done int32
@@ -73,7 +73,7 @@ inline void load_matrix(thread simdgroup_float8x8& matrix, float left, float rig
       float4 four = float4(0.0f);
       if (key >= begin && key < end) {
         size_t slot = (size_t(tables[table + key / P]) * P + key % P) * HK + head;
-        four = load_four<DK, BITS, GROUP>(k_pool, k_scales, k_biases, slot, (i % K_FOURS) * 4);
+        four = load_four<DK, BITS, GROUP>(k_pool, slot, (i % K_FOURS) * 4);
       }
       page_tile[i] = vec<T, 4>(four);
     }
@@ -105,7 +105,7 @@ inline void load_matrix(thread simdgroup_float8x8& matrix, float left, float rig
       float4 four = float4(0.0f);
       if (key >= begin && key < end) {
         size_t slot = (size_t(tables[table + key / P]) * P + key % P) * HK + head;
-        four = load_four<DV, BITS, GROUP>(v_pool, v_scales, v_biases, slot, (i % V_FOURS) * 4);
+        four = load_four<DV, BITS, GROUP>(v_pool, slot, (i % V_FOURS) * 4);
       }
       page_tile[i] = vec<T, 4>(four);
     }

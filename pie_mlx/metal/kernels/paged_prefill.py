@@ -3,9 +3,9 @@
 import mlx.core as mx
 
 from pie_mlx.metal.kernels.attention_rows import AttentionRows
+from pie_mlx.metal.kernels.kv_quantised import Pool
 from pie_mlx.metal.kernels.paged_attention import (
     AttentionOptions,
-    Pool,
     PoolShape,
     attention_inputs,
     check_attention,

@@ -9,16 +9,22 @@ import numpy as np
 
 from pie_mlx.metal.arrays import evaluate, host_view, to_host
 from pie_mlx.metal.faults import suspects
+from pie_mlx.metal.kernels.kv_quantised import (
+    Pool,
+    QuantisedPool,
+    elements,
+    kv_write_quantised,
+    pool_array,
+)
 from pie_mlx.metal.kernels.kv_write import kv_write
 from pie_mlx.metal.kernels.latent_attention import LATENT_ROWS
 from pie_mlx.metal.kernels.page_moves import page_copy, page_gather, page_scatter
 from pie_mlx.metal.kernels.paged_attention import carries_sizes
 from pie_mlx.metal.kernels.requirements import first_fence, padded
 from pie_mlx.metal.launcher import KernelLauncher
-from pie_mlx.metal.page_pool.pool import HostContent, KvPool, LayerShape, SlotWrite
+from pie_mlx.metal.page_pool.pool import HostContent, KeysAndValues, KvPool, SlotWrite
+from pie_mlx.metal.page_pool.shapes import LayerShape
 from pie_mlx.metal.page_pool.storage import HostPages
-
-KeysAndValues = tuple[mx.array, mx.array]
 
 NEEDED = ("kv_write", "paged_attention", "attention_merge", "page_copy", "page_gather", "page_scatter")
 PAGES_AT_ONCE = 64
@@ -29,6 +35,7 @@ def kernels_carry(launcher: KernelLauncher, shapes: Sequence[LayerShape], page_s
     """Whether the launcher has every kernel that the page path needs, and these support the sizes."""
     return (
         all(launcher.runs(kernel) for kernel in NEEDED)
+        and (launcher.runs("kv_write_quantised") or all(shape.quantisation is None for shape in shapes))
         and page_size & (page_size - 1) == 0
         and bool(shapes)
         and all(carries_sizes(shape.key_dim, shape.value_dim, latent=shape.latent) for shape in shapes)
@@ -37,11 +44,20 @@ def kernels_carry(launcher: KernelLauncher, shapes: Sequence[LayerShape], page_s
 
 @dataclass(slots=True)
 class LayerPages:
-    """One layer: K and V [pages, page_size, kv_heads, head_dim], and the fence of the last kernel that touched them."""
+    """One layer: K and V [pages, page_size, kv_heads, head_dim] or quantised, and the fence of the last kernel that
+    touched them."""
 
-    keys: mx.array
-    values: mx.array
+    k_pool: Pool
+    v_pool: Pool
     fence: mx.array
+
+    @property
+    def keys(self) -> mx.array:
+        return pool_array(self.k_pool)
+
+    @property
+    def values(self) -> mx.array:
+        return pool_array(self.v_pool)
 
 
 class KernelPool(KvPool):
@@ -59,9 +75,11 @@ class KernelPool(KvPool):
         self.launcher = launcher
         self.layers: list[LayerPages] = []
         super().__init__(shapes, pages=pages, page_size=page_size, dtype=dtype)
-        size = (pages, page_size)
-        for keys, values in zip(self._keys, self._values, strict=True):
-            self.layers.append(LayerPages(mx.unflatten(keys, 0, size), mx.unflatten(values, 0, size), first_fence()))
+        for shape, keys, values in zip(self.shapes, self._keys, self._values, strict=True):
+            paged = [mx.unflatten(array, 0, (pages, page_size)) for array in (keys, values)]
+            kind = shape.quantisation
+            k_pool, v_pool = paged if kind is None else [QuantisedPool(words, kind) for words in paged]
+            self.layers.append(LayerPages(k_pool, v_pool, first_fence()))
         evaluate([[layer.keys, layer.values] for layer in self.layers])
         self._step_slots: tuple[SlotWrite, mx.array] | None = None
 
@@ -122,11 +140,19 @@ class KernelPool(KvPool):
         self._keys, self._values = list[mx.array](), list[mx.array]()
         return KvPool(self.shapes, pages=self.pages, page_size=self.page_size, dtype=self.dtype, arrays=held)
 
-    def write(self, layer: int, keys: mx.array, values: mx.array, write: SlotWrite) -> None:
-        """Store `keys` [rows, kv_heads, key_dim] and `values` [rows, kv_heads, value_dim]; K is already rotated."""
-        pages = self.layers[layer]
-        arrays = (keys.astype(self.dtype), values.astype(self.dtype), pages.keys, pages.values)
-        pages.fence = kv_write(self.launcher, *arrays, self._slots_of(write), pages.fence)
+    def write(self, layer: int, keys: mx.array, values: mx.array, write: SlotWrite) -> KeysAndValues:
+        """Store `keys` [rows, kv_heads, key_dim] and `values` [rows, kv_heads, value_dim]; K is already rotated.
+
+        Returns them: kernels read what they see from the pages.
+        """
+        pages, new = self.layers[layer], (keys.astype(self.dtype), values.astype(self.dtype))
+        slots = self._slots_of(write)
+        if isinstance(pages.k_pool, QuantisedPool) and isinstance(pages.v_pool, QuantisedPool):
+            pools = pages.k_pool, pages.v_pool
+            pages.fence = kv_write_quantised(self.launcher, *new, *pools, slots, pages.fence)
+        else:
+            pages.fence = kv_write(self.launcher, *new, pages.keys, pages.values, slots, pages.fence)
+        return new
 
     def rows(self, layer: int, slots: mx.array) -> KeysAndValues:
         """K and V of `slots` int32 [n], [n, kv_heads, head_dim]."""
@@ -139,7 +165,8 @@ class KernelPool(KvPool):
     def gather(self, layer: int, pages: mx.array) -> KeysAndValues:
         """K and V of `pages` int32 [b, n], [b, kv_heads, n * page_size, head_dim]."""
         shape = pages.shape
-        keys, values = self._gathered(layer, [int(page) for page in to_host(pages).flat])
+        gathered = self._gathered(layer, [int(page) for page in to_host(pages).flat])
+        keys, values = elements(self.layers[layer].k_pool, gathered, self.dtype)
         return _batched(keys, shape), _batched(values, shape)
 
     def _host_pages(self) -> list[HostPages]:

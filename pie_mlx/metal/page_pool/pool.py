@@ -10,61 +10,19 @@ import mlx.core as mx
 import numpy as np
 import numpy.typing as npt
 
-from pie_mlx.errors import OutOfPagesError
 from pie_mlx.metal.arrays import evaluate, from_host, host_view, index_of, integers, shares_memory, to_host
 from pie_mlx.metal.batches import RowBatches
 from pie_mlx.metal.faults import one_line, passes
 from pie_mlx.metal.numerics import Numerics
+from pie_mlx.metal.page_pool.shapes import HOST_DTYPES, LayerShape, page_bytes
 from pie_mlx.metal.page_pool.storage import HostPages, SlotMajor, Storage
 
 _log = logging.getLogger(__name__)
 
 HostContent = Sequence[tuple[HostPages, HostPages]]
-"""K and V of some pages per layer."""
+"""K and V of some pages per layer, as they are stored."""
 
-
-@dataclass(frozen=True, slots=True)
-class LayerShape:
-    """What one layer stores per slot: `kv_heads` keys of `key_dim` elements and as many values of `value_dim`.
-
-    A `latent` layer attends to both as one key, and to what is stored as key also as value.
-    """
-
-    kv_heads: int
-    key_dim: int
-    value_dim: int
-    latent: bool = False
-
-    @property
-    def elements(self) -> int:
-        return self.kv_heads * (self.key_dim + self.value_dim)
-
-    @property
-    def output_dim(self) -> int:
-        """Elements of the attention of one query head."""
-        return self.key_dim if self.latent else self.value_dim
-
-
-HOST_DTYPES = {mx.float32: np.float32, mx.float16: np.float16, mx.bfloat16: np.uint16}
-
-
-def page_bytes(shapes: Sequence[LayerShape], page_size: int, dtype: mx.Dtype) -> int:
-    """Bytes of one page over all layers."""
-    return sum(shape.elements for shape in shapes) * page_size * dtype.size
-
-
-def pages_for_budget(shapes: Sequence[LayerShape], page_size: int, dtype: mx.Dtype, budget_bytes: int) -> int:
-    """How many pages fit. Raises OutOfPagesError, with the numbers, if none does."""
-    each = page_bytes(shapes, page_size, dtype)
-    pages = budget_bytes // each if each else 0
-    if pages < 1:
-        raise OutOfPagesError(
-            f"page pool: one page takes {each:,} bytes, {max(0, budget_bytes):,} are left for the pool",
-            hint="free memory, lower the headroom, or choose a smaller model",
-            needed=1,
-            capacity=0,
-        )
-    return pages
+KeysAndValues = tuple[mx.array, mx.array]
 
 
 class SlotWrite:
@@ -79,6 +37,10 @@ class SlotWrite:
 
 class KvPool:
     """K and V of every slot of every layer. Knows page ids only.
+
+    What is read are elements of the pool's type; of a quantised layer they are decoded from the words that its arrays
+    hold. Rows are quantised one by one as they are written, and whoever attends to them sees them quantised, so that
+    nothing depends on how a text was divided into steps.
 
     Writes are in place as long as no view is kept across steps. A step writes each array at most once, before it reads
     it, and ends by evaluating its outputs and `arrays()`. `changed_before` tells holders of copies when pages changed;
@@ -110,8 +72,11 @@ class KvPool:
         self.clock = 0
         self._changed_at, self._changed_before = np.zeros((2, pages), np.int64)
         slots = pages * page_size
-        sizes = [(shape.kv_heads, size) for shape in self.shapes for size in (shape.key_dim, shape.value_dim)]
-        held: Sequence[mx.array] = arrays or [self.storage.empty(slots, *size, dtype) for size in sizes]
+        held: Sequence[mx.array] = arrays or [
+            self.storage.empty(slots, shape.kv_heads, width, shape.stored(dtype))
+            for shape in self.shapes
+            for width in shape.widths
+        ]
         self._keys, self._values = list(held[::2]), list(held[1::2])
         evaluate(self._keys, self._values)
 
@@ -188,23 +153,43 @@ class KvPool:
         """The clock at the last change of each page: as long as it is the same, so is the content."""
         return self._changed_at[list(pages)].tolist()
 
-    def write(self, layer: int, keys: mx.array, values: mx.array, write: SlotWrite) -> None:
-        """Store `keys` [rows, kv_heads, key_dim] and `values` [rows, kv_heads, value_dim]; K is already rotated."""
-        self.storage.put(self._keys[layer], keys.astype(self.dtype), write.index)
-        self.storage.put(self._values[layer], values.astype(self.dtype), write.index)
+    def write(self, layer: int, keys: mx.array, values: mx.array, write: SlotWrite) -> KeysAndValues:
+        """Store `keys` [rows, kv_heads, key_dim] and `values` [rows, kv_heads, value_dim]; K is already rotated.
 
-    def rows(self, layer: int, slots: mx.array) -> tuple[mx.array, mx.array]:
+        Returns what attention sees of them.
+        """
+        seen = keys.astype(self.dtype), values.astype(self.dtype)
+        kind = self.shapes[layer].quantisation
+        stored = seen
+        if kind is not None:
+            stored = _together(seen, kind.encode)
+            seen = _together(stored, lambda words: kind.decode(words, self.dtype))
+        self.storage.put(self._keys[layer], stored[0], write.index)
+        self.storage.put(self._values[layer], stored[1], write.index)
+        return seen
+
+    @property
+    def is_quantised(self) -> bool:
+        """Whether reading pages in MLX operations decodes them."""
+        return any(shape.quantisation is not None for shape in self.shapes)
+
+    def rows(self, layer: int, slots: mx.array) -> KeysAndValues:
         """K and V of `slots` int32 [n], [n, kv_heads, head_dim]."""
-        return self.storage.rows(self._keys[layer], slots), self.storage.rows(self._values[layer], slots)
+        return self._decoded(layer, lambda array: self.storage.rows(array, slots))
 
-    def span(self, layer: int, start: int, stop: int) -> tuple[mx.array, mx.array]:
-        """K and V of the slots `start` .. `stop` as views [1, kv_heads, n, head_dim]; use them within the step."""
-        return self.storage.span(self._keys[layer], start, stop), self.storage.span(self._values[layer], start, stop)
+    def span(self, layer: int, start: int, stop: int) -> KeysAndValues:
+        """K and V of the slots `start` .. `stop` [1, kv_heads, n, head_dim], as views if they are not quantised; use
+        them within the step."""
+        return self._decoded(layer, lambda array: self.storage.span(array, start, stop))
 
-    def gather(self, layer: int, pages: mx.array) -> tuple[mx.array, mx.array]:
+    def gather(self, layer: int, pages: mx.array) -> KeysAndValues:
         """K and V of `pages` int32 [b, n], [b, kv_heads, n * page_size, head_dim]."""
-        size = self.page_size
-        return self.storage.pages(self._keys[layer], pages, size), self.storage.pages(self._values[layer], pages, size)
+        return self._decoded(layer, lambda array: self.storage.pages(array, pages, self.page_size))
+
+    def _decoded(self, layer: int, read: Callable[[mx.array], mx.array]) -> KeysAndValues:
+        """The elements of what `read` takes of a layer's arrays."""
+        kind, keys, values = self.shapes[layer].quantisation, read(self._keys[layer]), read(self._values[layer])
+        return (keys, values) if kind is None else (kind.decode(keys, self.dtype), kind.decode(values, self.dtype))
 
     def copy_pages(self, copies: Sequence[tuple[int, int, int]]) -> None:
         """Copies the first `rows` slots of page `source` to page `target` for each (source, target, rows), in order."""
@@ -241,20 +226,18 @@ class KvPool:
         return [self.storage.host_pages(host_view(array), self.page_size) for array in held]
 
     def _empty(self, pages: int) -> HostContent:
-        dtype = HOST_DTYPES[self.dtype]
-        return [
-            (
-                np.empty((pages, self.page_size, shape.kv_heads, shape.key_dim), dtype),
-                np.empty((pages, self.page_size, shape.kv_heads, shape.value_dim), dtype),
-            )
-            for shape in self.shapes
-        ]
+        def empty(shape: LayerShape, width: int) -> HostPages:
+            size = (pages, self.page_size, shape.kv_heads, width)
+            return np.empty(size, HOST_DTYPES[shape.stored(self.dtype)])
+
+        return [(empty(shape, shape.widths[0]), empty(shape, shape.widths[1])) for shape in self.shapes]
 
     def _read_on_device(self, pages: Sequence[int]) -> HostContent:
         slots = integers(self._slots([(page, self.page_size) for page in pages]))
-        taken = [self.rows(layer, slots) for layer in range(len(self.shapes))]
+        taken = [self.storage.rows(array, slots) for array in self.arrays()]
         evaluate(taken)
-        return [(self._paged(keys), self._paged(values)) for keys, values in taken]
+        paged = [self._paged(rows) for rows in taken]
+        return list(zip(paged[::2], paged[1::2], strict=True))
 
     def _write_on_device(self, pages: Sequence[int], content: HostContent) -> None:
         index = integers(self._slots([(page, self.page_size) for page in pages]))
@@ -306,7 +289,7 @@ class KvPool:
 
     def _rows_of(self, content: HostPages) -> mx.array:
         array = from_host(np.ascontiguousarray(content)).flatten(0, 1)
-        return array.view(self.dtype) if self.dtype == mx.bfloat16 else array
+        return array.view(mx.bfloat16) if array.dtype == mx.uint16 else array
 
 
 @dataclass(slots=True)
@@ -378,6 +361,15 @@ def _rounds(copies: Sequence[tuple[int, int, int]]) -> list[list[tuple[int, int,
         rounds[-1].append(copy)
         written.add(target)
     return rounds
+
+
+def _together(pair: KeysAndValues, change: Callable[[mx.array], mx.array]) -> KeysAndValues:
+    """`change` of keys and of values [rows, kv_heads, dim], at once if they have one size."""
+    keys, values = pair
+    if keys.shape != values.shape:
+        return change(keys), change(values)
+    both, heads = change(mx.concatenate(pair, axis=1)), keys.shape[1]
+    return both[:, :heads], both[:, heads:]
 
 
 def _flat(content: HostContent) -> list[HostPages]:

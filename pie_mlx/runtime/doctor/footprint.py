@@ -8,7 +8,7 @@ import mlx.core as mx
 from pie_mlx.backends import current_backend
 from pie_mlx.engine.model.loading.load import architecture_of, load_network, maximum_positions, read_config
 from pie_mlx.engine.model.loading.sources import find_model, weight_files
-from pie_mlx.engine.model.memory import BatchSize, pool_pages
+from pie_mlx.engine.model.memory import BatchSize, pool_pages, with_format
 from pie_mlx.engine.model.mlx_lm.weights import retyped, weight_bytes
 from pie_mlx.engine.model.networks.paged_network import PagedNetwork
 from pie_mlx.engine.settings import EngineSettings
@@ -28,12 +28,13 @@ class _Measured:
 def model_footprint(settings: EngineSettings) -> ModelFacts:
     """Footprint of a model on this disk, with its draft model.
 
-    Raises ModelNotFoundError, ModelLoadError, and OutOfPagesError when weights and pool do not fit.
+    Raises ModelNotFoundError, ModelLoadError, InvalidArgumentError for pages that the model cannot have, and
+    OutOfPagesError when weights and pool do not fit.
     """
     largest = BatchSize(settings.max_batch_tokens, settings.max_batch_contexts)
-    parts = [_measured(settings.model, settings.dtype, largest, settings.revision)]
+    parts = [_measured(settings.model, settings, largest, settings.revision)]
     if settings.draft_model is not None:
-        parts.append(_measured(settings.draft_model, settings.dtype, largest))
+        parts.append(_measured(settings.draft_model, settings, largest))
     whole = _Measured(
         max((part.dtype for part, _ in parts), key=lambda dtype: dtype.size),
         sum(part.weight_bytes for part, _ in parts),
@@ -56,17 +57,17 @@ def model_footprint(settings: EngineSettings) -> ModelFacts:
 
 
 def _measured(
-    reference: str, dtype: str, largest: BatchSize, revision: str | None = None
+    reference: str, settings: EngineSettings, largest: BatchSize, revision: str | None = None
 ) -> tuple[_Measured, Sequence[LayerShape]]:
     """Sizes of a model and of its largest batch, and the KV shapes of its layers."""
     directory = find_model(reference, allow_download=False, progress=_ignore, revision=revision)
     config = read_config(directory)
     network = load_network(directory, weight_files(directory), config, lazy=True)
-    kept = retyped(network, dtype, _ignore)
+    kept = retyped(network, settings.dtype, _ignore)
     paged = PagedNetwork(network, architecture_of(config))
     step_bytes = paged.transients.step_bytes(largest)
     sizes = weight_bytes(network), maximum_positions(config), step_bytes, paged.state_bytes
-    return _Measured(kept, *sizes), paged.shapes
+    return _Measured(kept, *sizes), with_format(paged.shapes, settings.kv_format, reference)
 
 
 def _ignore(line: str) -> None:

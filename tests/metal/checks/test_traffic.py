@@ -8,13 +8,13 @@ from pie_mlx.metal.checks.check_cases import AttentionCase, attention_inputs, ex
 from pie_mlx.metal.checks.roofline import attention_floor, kv_write_floor, lora_floor, page_copy_floor
 from pie_mlx.metal.emulator import Emulator, LaunchReport
 from pie_mlx.metal.kernels.attention_rows import attention_rows
-from pie_mlx.metal.kernels.kv_quantised import Quantisation
 from pie_mlx.metal.kernels.kv_write import kv_write
 from pie_mlx.metal.kernels.lora_batched import group_rows, lora_batched
 from pie_mlx.metal.kernels.page_moves import page_copy
 from pie_mlx.metal.kernels.paged_attention import AttentionOptions, PoolShape, paged_attention, pool_shape
 from pie_mlx.metal.kernels.requirements import first_fence
 from pie_mlx.metal.launcher import KernelLauncher
+from pie_mlx.metal.quantisation import Quantisation
 
 SHAPE = PoolShape(page_size=16, heads=4, key_size=128, value_size=128)
 
@@ -36,7 +36,7 @@ def attention_bytes(case: AttentionCase, launcher: KernelLauncher, reports: list
         pool_shape(inputs.k_pool, inputs.v_pool),
         case.dtype.size,
         window=case.window,
-        key_bytes=kind.bytes_per_element(case.dtype) if kind else None,
+        key_bytes=kind.element_bytes if kind else None,
     )
     return sum(report.bytes_moved for report in reports), floor
 

@@ -15,8 +15,8 @@ from pie_mlx.errors import PieError
 from pie_mlx.metal.checks.check_cases import AttentionCase, Case, attention_case, check_cases
 from pie_mlx.metal.emulator import Builder, Emulator, LaunchReport
 from pie_mlx.metal.kernel import read_kernel_file
-from pie_mlx.metal.kernels.kv_quantised import Quantisation
 from pie_mlx.metal.launcher import KernelLauncher, emulator_launcher
+from pie_mlx.metal.quantisation import Quantisation
 from tests.metal.conftest import BUILD_FOLDER
 
 KERNELS = (

@@ -15,7 +15,8 @@ from pie_mlx.metal.kernels.page_moves import page_copy
 from pie_mlx.metal.kernels.paged_attention import AttentionOptions, paged_attention
 from pie_mlx.metal.launcher import metal_launcher
 from pie_mlx.metal.page_pool.kernel_pool import KernelPool
-from pie_mlx.metal.page_pool.pool import LayerShape, SlotWrite
+from pie_mlx.metal.page_pool.pool import SlotWrite
+from pie_mlx.metal.page_pool.shapes import LayerShape
 
 ROWS = attention_rows([[0, 1]], [0], [20])
 SLOTS = mx.array([19], dtype=mx.int32)
@@ -88,7 +89,7 @@ def engine_steps(k_pool: mx.array, v_pool: mx.array, fence: mx.array) -> list[mx
     launcher = replace(metal_launcher(), gather_rows=20)
     pool = KernelPool([LayerShape(2, 64, 64)], pages=4, page_size=16, dtype=mx.float32, launcher=launcher)
     layer = pool.layers[0]
-    layer.keys, layer.values, layer.fence = k_pool, v_pool, fence
+    layer.k_pool, layer.v_pool, layer.fence = k_pool, v_pool, fence
     runs = [Rows(0, 1, [0], 9), Rows(1, 3, [1], 8), Rows(4, 12, [2], 12), Rows(16, 24, [2, 3], 24)]
     plan = KernelPlan(runs, pool)
     outputs: list[mx.array] = []

@@ -23,7 +23,8 @@ from pie_mlx.metal.emulator.encoder import Replay, find_hazards, surely_ordered
 from pie_mlx.metal.emulator.story import Story
 from pie_mlx.metal.launcher import KernelLauncher
 from pie_mlx.metal.page_pool.kernel_pool import KernelPool
-from pie_mlx.metal.page_pool.pool import KvPool, LayerShape, SlotWrite
+from pie_mlx.metal.page_pool.pool import KvPool, SlotWrite
+from pie_mlx.metal.page_pool.shapes import LayerShape
 from tests.engine.acts import WARM, Act, live
 from tests.engine.running import Running, running, small_prompt
 from tests.metal.recording import Recorder

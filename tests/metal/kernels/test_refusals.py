@@ -1,22 +1,21 @@
 """Launchers refuse what the kernels cannot do, with the reason."""
 
 import mlx.core as mx
-import numpy as np
 import pytest
 
 from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.metal.checks.check_cases import AttentionCase, attention_inputs
 from pie_mlx.metal.kernels.attention_rows import attention_rows, window_bounds
-from pie_mlx.metal.kernels.kv_quantised import Quantisation, empty_quantised_pool
+from pie_mlx.metal.kernels.kv_quantised import QuantisedPool, kv_write_quantised
 from pie_mlx.metal.kernels.kv_write import kv_write
 from pie_mlx.metal.kernels.lora_batched import adapter_segments, group_rows, lora_batched
 from pie_mlx.metal.kernels.page_moves import page_copy
 from pie_mlx.metal.kernels.paged_attention import PoolShape, paged_attention, split_threadgroup
 from pie_mlx.metal.kernels.paged_prefill import paged_prefill, tile_bytes, tile_size
-from pie_mlx.metal.kernels.references.kv_quantised import quantise
 from pie_mlx.metal.kernels.requirements import THREADGROUP_MEMORY_BYTES, first_fence
 from pie_mlx.metal.kernels.sample_rows import SamplerRows, sample_rows
 from pie_mlx.metal.launcher import KernelLauncher
+from pie_mlx.metal.quantisation import Quantisation
 
 POOL = mx.zeros((4, 8, 2, 64))
 SLOTS = mx.array([1], dtype=mx.int32)
@@ -33,6 +32,22 @@ SLOTS = mx.array([1], dtype=mx.int32)
 def test_rows_that_do_not_fit_the_pool(launcher: KernelLauncher, rows: mx.array, slots: mx.array, reason: str) -> None:
     with pytest.raises(InvalidArgumentError, match=reason):
         kv_write(launcher, rows, rows, POOL, POOL, slots, first_fence())
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        (mx.zeros((1, 2, 32)), "groups of 64 do not divide the head size 32"),
+        (mx.zeros((1, 3, 64)), "do not fit the pool"),
+        (mx.zeros((1, 2, 64), mx.int32), "no kernel for"),
+        (mx.zeros((2, 2, 64)), "slots for"),
+    ],
+)
+def test_rows_that_cannot_be_quantised_into_the_pool(launcher: KernelLauncher, rows: mx.array, reason: str) -> None:
+    kind = Quantisation(8, 64)
+    pool = QuantisedPool(mx.zeros((4, 8, 2, kind.words(64)), mx.uint32), kind)
+    with pytest.raises(InvalidArgumentError, match=reason):
+        kv_write_quantised(launcher, rows, rows, pool, pool, SLOTS, first_fence())
 
 
 @pytest.mark.parametrize(
@@ -132,36 +147,6 @@ def test_windows_are_runs_of_one_context() -> None:
 def test_rows_of_unknown_contexts() -> None:
     with pytest.raises(InvalidArgumentError, match="row of context 1"):
         attention_rows([[0]], [1], [1])
-
-
-@pytest.mark.parametrize(
-    ("kind", "size", "reason"),
-    [
-        (Quantisation(6, 32), 64, "6-bit"),
-        (Quantisation(8, 16), 64, "groups of 16"),
-        (Quantisation(8, 64), 80, "head size 80"),
-    ],
-)
-def test_quantised_layouts_without_a_kernel(kind: Quantisation, size: int, reason: str) -> None:
-    with pytest.raises(InvalidArgumentError, match=reason):
-        empty_quantised_pool(1, 8, 1, size, mx.float32, kind)
-
-
-@pytest.mark.parametrize(
-    ("kind", "bound"),
-    [
-        (Quantisation(8, 64), 0.006),
-        (Quantisation(8, 32), 0.006),
-        (Quantisation(4, 64), 0.10),
-        (Quantisation(4, 32), 0.09),
-    ],
-)
-def test_quantised_pages_keep_their_error_bound(kind: Quantisation, bound: float) -> None:
-    rows = mx.array(np.random.default_rng(0).standard_normal((64, 4, 128)).astype(np.float32))
-    codes, scales, biases = map(mx.array, quantise(rows, kind))
-    decoded = mx.dequantize(codes, scales, biases, group_size=kind.group_size, bits=kind.bits)
-    error = mx.sqrt(mx.mean(mx.square(decoded - rows)) / mx.mean(mx.square(rows))).item()
-    assert 0 < error < bound
 
 
 def test_a_short_vocabulary_mask(launcher: KernelLauncher) -> None:

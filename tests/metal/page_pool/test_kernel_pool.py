@@ -15,7 +15,8 @@ from pie_mlx.metal.kernels.gathered_attention import gathered_attention
 from pie_mlx.metal.launcher import KernelLauncher
 from pie_mlx.metal.page_pool import kernel_pool
 from pie_mlx.metal.page_pool.kernel_pool import KernelPool, independent_copies, kernels_carry
-from pie_mlx.metal.page_pool.pool import KvPool, LayerShape, PageMemory, SlotWrite
+from pie_mlx.metal.page_pool.pool import KvPool, PageMemory, SlotWrite
+from pie_mlx.metal.page_pool.shapes import LayerShape
 from tests.addresses import addresses
 
 SHAPES = (LayerShape(2, 64, 64), LayerShape(1, 32, 48))

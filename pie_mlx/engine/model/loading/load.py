@@ -1,6 +1,6 @@
 """From a model's name to a LoadedModel."""
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -13,13 +13,15 @@ from pie_mlx.engine.model.loading.directory import check_weights, checked_config
 from pie_mlx.engine.model.loading.self_test import compared_network
 from pie_mlx.engine.model.loading.sources import EMBEDDED, find_model, revision, weight_files
 from pie_mlx.engine.model.loading.vocabulary import eos_token_ids, load_tokenizer
-from pie_mlx.engine.model.memory import BUFFER_CACHE_BYTES, bound_buffer_cache
+from pie_mlx.engine.model.memory import BUFFER_CACHE_BYTES, bound_buffer_cache, with_format
 from pie_mlx.engine.model.mlx_lm import hook
 from pie_mlx.engine.model.mlx_lm.modules import Module, load_config, load_weights, renamed_architectures
 from pie_mlx.engine.model.mlx_lm.weights import cast_weights, weight_bytes
 from pie_mlx.engine.model.networks.network import Network
 from pie_mlx.engine.model.networks.null_network import NullNetwork
+from pie_mlx.engine.settings import UNCHANGED, KvFormat
 from pie_mlx.errors import ModelLoadError, PieError
+from pie_mlx.metal import LayerShape
 
 if TYPE_CHECKING:
     from pie_mlx.engine.model.networks.script import Script
@@ -41,12 +43,14 @@ def load_model(
     allow_download: bool = False,
     git_revision: str | None = None,
     buffer_cache_bytes: int = BUFFER_CACHE_BYTES,
+    kv: KvFormat = UNCHANGED,
 ) -> LoadedModel:
     """Load weights and tokenizer; call `allocate` on the result before the first step.
 
     `reference` is a directory, a repo id of the local Hugging Face cache (downloaded only with `allow_download`) or
     `pie-tiny`. `dtype` is auto, float32, float16 or bfloat16; auto is float32 without a GPU and the checkpoint's own
-    with one. `git_revision` is that of a repo id. Raises ModelNotFoundError and ModelLoadError.
+    with one. `git_revision` is that of a repo id. `kv` is how pages hold keys and values. Raises ModelNotFoundError,
+    ModelLoadError and, for pages that the model cannot have, InvalidArgumentError.
     """
     report = progress or _silent
     directory = find_model(reference, allow_download=allow_download, progress=report, revision=git_revision)
@@ -58,10 +62,11 @@ def load_model(
     with _building(directory, config):
         activations = cast_weights(model, dtype, report)
         network = compared_network(model, architecture_of(config), activations, report)
+    layers = with_format(network.shapes, kv, name)
     tokenizer = load_tokenizer(directory)
     card = ModelCard(
         name=name,
-        identity=f"{activations}\0".encode() + revision(directory, files),
+        identity=f"{activations}\0{_kv_identity(layers)}".encode() + revision(directory, files),
         maximum_positions=maximum_positions(config),
         tokenizer=tokenizer,
         eos_token_ids=eos_token_ids(config, tokenizer),
@@ -71,7 +76,14 @@ def load_model(
         files=(directory / "config.json", *files),
     )
     report(f"{name}: {card.weight_bytes / (1 << 20):,.0f} MiB of weights, {network.tier}")
-    return LoadedModel(card, network)
+    return LoadedModel(card, network, layers)
+
+
+def _kv_identity(layers: Sequence[LayerShape]) -> str:
+    """What pages hold besides elements of the activations' type."""
+    kinds = [layer.quantisation for layer in layers]
+    named = ("-" if kind is None else f"{kind.bits}/{kind.group_size}" for kind in kinds)
+    return f"{' '.join(named)}\0" if any(kinds) else ""
 
 
 def null_model(*, name: str = "dummy") -> LoadedModel:

@@ -1,5 +1,6 @@
 """Memory: how much there is, how much a step needs, and how many pages fit in the rest."""
 
+from pie_mlx.engine.model.memory.kv_format import with_format
 from pie_mlx.engine.model.memory.pool_size import (
     BUFFER_CACHE_BYTES,
     Footprint,
@@ -28,4 +29,5 @@ __all__ = [
     "state_pages",
     "traced_row_bytes",
     "wiring_facts",
+    "with_format",
 ]

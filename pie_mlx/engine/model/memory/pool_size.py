@@ -84,10 +84,12 @@ def check_state_fits(model: str, state_pages: int, pages: int) -> None:
 def _copied_page_bytes(shapes: Sequence[LayerShape], page_size: int, dtype: mx.Dtype) -> int:
     """Bytes of one page's copies in all layers that may have begun.
 
-    Attention of long chunks, and all attention in MLX operations, gathers the pages of a context layer by layer.
+    Attention of long chunks, and all attention in MLX operations, gathers the pages of a context layer by layer, and
+    decodes quantised ones in float32.
     """
     largest = sorted(shapes, key=lambda shape: shape.elements)[-(MOST + 1) :]
-    return page_bytes(largest, page_size, dtype)
+    copies = [(shape.unquantised, dtype if shape.quantisation is None else mx.float32) for shape in largest]
+    return sum(page_bytes([shape], page_size, kind) for shape, kind in copies)
 
 
 def _check_fit(limit: int, pages: int, each: int, weight_bytes: int, step_bytes: int, headroom_bytes: int) -> None:

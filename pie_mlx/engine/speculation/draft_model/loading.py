@@ -8,6 +8,7 @@ import mlx.core as mx
 from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.loading.load import load_model
 from pie_mlx.engine.model.memory import USUAL_BATCH, BatchSize, pool_pages
+from pie_mlx.engine.settings import UNCHANGED, KvFormat
 from pie_mlx.errors import ModelLoadError
 
 
@@ -27,8 +28,9 @@ def load_draft_model(
     dtype: str,
     progress: Callable[[str], None],
     allow_download: bool,
+    kv: KvFormat = UNCHANGED,
 ) -> LoadedModel:
-    """Load the model that guesses for `target`; `reference` and `dtype` are as in `load_model`.
+    """Load the model that guesses for `target`; `reference`, `dtype` and `kv` are as in `load_model`.
 
     Raises ModelNotFoundError, and ModelLoadError also for one that cannot guess for `target`.
     """
@@ -38,7 +40,7 @@ def load_draft_model(
             hint="remove draft_model from [model.engine]",
         )
     progress(f"draft model: {reference}")
-    draft = load_model(reference, name=reference, dtype=dtype, progress=progress, allow_download=allow_download)
+    draft = load_model(reference, name=reference, dtype=dtype, progress=progress, allow_download=allow_download, kv=kv)
     _check_vocabulary(target, draft)
     return draft
 

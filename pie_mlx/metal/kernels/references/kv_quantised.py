@@ -4,52 +4,47 @@ import mlx.core as mx
 import numpy as np
 import numpy.typing as npt
 
-from pie_mlx.metal.arrays import DoubleArray, FloatArray, floats, host_view, rounded
-from pie_mlx.metal.kernels.kv_quantised import Quantisation, QuantisedPool
+from pie_mlx.metal.arrays import DoubleArray, floats, host_view
+from pie_mlx.metal.kernels.kv_quantised import QuantisedPool
 from pie_mlx.metal.kernels.references.kv_write import scatter_rows
+from pie_mlx.metal.quantisation import Quantisation
 
-Quantised = tuple[npt.NDArray[np.uint32], FloatArray, FloatArray]
-"""Codes [..., size * bits / 32], scales and biases [..., size / group size]."""
+Words = npt.NDArray[np.uint32]
 
 
-def quantise(rows: mx.array, kind: Quantisation) -> Quantised:
-    """Codes, scales and biases of rows [..., size]: `code * scale + bias`, scale and bias rounded to the rows' type.
+def quantise(rows: mx.array, kind: Quantisation) -> Words:
+    """The words of rows [..., size]: codes, then scale and bias of each group in float16, [..., words].
 
     Our own formula, in float32 as the kernel computes it: `mx.quantize` rounds differently on the CPU and on Metal.
     """
     groups = floats(rows).reshape(*rows.shape[:-1], -1, kind.group_size)
-    top = np.float32(2**kind.bits - 1)
-    low, high = groups.min(-1, keepdims=True), groups.max(-1, keepdims=True)
-    bias, scale = rounded(low, rows.dtype), rounded((high - low) / top, rows.dtype)
-    scale = np.where(scale == 0, np.float32(1), scale)
-    codes = np.clip(np.rint((groups - bias) / scale), 0, top).astype(np.uint32)
-    words = codes.reshape(*rows.shape[:-1], -1, 32 // kind.bits) << np.arange(0, 32, kind.bits, dtype=np.uint32)
-    return np.bitwise_or.reduce(words, axis=-1), scale.squeeze(-1), bias.squeeze(-1)
+    top, largest = np.float32(2**kind.bits - 1), np.float32(65504)
+    low, high = groups.min(-1), groups.max(-1)
+    bias = np.clip(low, -largest, largest).astype(np.float16)
+    scale = np.minimum((high - low) / top, largest).astype(np.float16)
+    scale = np.where(scale == 0, np.float16(1), scale)
+    wide_bias, wide_scale = (array.astype(np.float32)[..., None] for array in (bias, scale))
+    codes = np.clip(np.rint((groups - wide_bias) / wide_scale), 0, top).astype(np.uint32)
+    parts = codes.reshape(*rows.shape[:-1], -1, 32 // kind.bits) << np.arange(0, 32, kind.bits, dtype=np.uint32)
+    pairs = scale.view(np.uint16).astype(np.uint32) | bias.view(np.uint16).astype(np.uint32) << np.uint32(16)
+    return np.concatenate([np.bitwise_or.reduce(parts, axis=-1), pairs], axis=-1)
 
 
-def kv_write_quantised(rows: mx.array, pool: QuantisedPool, slots: mx.array) -> DoubleArray:
-    """The decoded pool after the rows are quantised into their slots, [pages, page size, heads, head size]."""
-    codes, scales, biases = quantise(rows, pool.quantisation)
-    old_codes, old_scales, old_biases = _host(pool)
-    return _dense(
-        scatter_rows(codes, old_codes, slots),
-        scatter_rows(scales, old_scales, slots),
-        scatter_rows(biases, old_biases, slots),
-        pool.quantisation,
-    )
+def kv_write_quantised(rows: mx.array, pool: QuantisedPool, slots: mx.array) -> Words:
+    """One pool's words after the rows are quantised into their slots."""
+    return scatter_rows(quantise(rows, pool.quantisation), host_view(pool.words), slots)
 
 
 def dense(pool: QuantisedPool) -> DoubleArray:
     """The decoded elements, [pages, page size, heads, head size]."""
-    return _dense(*_host(pool), pool.quantisation)
-
-
-def _host(pool: QuantisedPool) -> Quantised:
-    return host_view(pool.codes), floats(pool.scales), floats(pool.biases)
-
-
-def _dense(codes: npt.NDArray[np.uint32], scales: FloatArray, biases: FloatArray, kind: Quantisation) -> DoubleArray:
+    words, kind = host_view(pool.words), pool.quantisation
+    count = pool.head_size * kind.bits // 32
     shifts = np.arange(0, 32, kind.bits, dtype=np.uint32)
-    parts = (codes[..., None] >> shifts) & np.uint32(2**kind.bits - 1)
-    groups = parts.reshape(*scales.shape, kind.group_size).astype(np.float64)
-    return (groups * scales[..., None] + biases[..., None]).reshape(*codes.shape[:-1], -1)
+    codes = (words[..., :count, None] >> shifts) & np.uint32(2**kind.bits - 1)
+    groups = codes.reshape(*words.shape[:-1], -1, kind.group_size).astype(np.float64)
+    scale, bias = (
+        ((words[..., count:] >> np.uint32(shift)) & np.uint32(0xFFFF)).astype(np.uint16).view(np.float16)
+        for shift in (0, 16)
+    )
+    decoded = groups * scale.astype(np.float64)[..., None] + bias.astype(np.float64)[..., None]
+    return decoded.reshape(*words.shape[:-1], -1)

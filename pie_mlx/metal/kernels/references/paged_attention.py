@@ -5,8 +5,8 @@ import numpy as np
 
 from pie_mlx.metal.arrays import DoubleArray, doubles, host_view
 from pie_mlx.metal.kernels.attention_rows import AttentionRows
-from pie_mlx.metal.kernels.kv_quantised import QuantisedPool
-from pie_mlx.metal.kernels.paged_attention import AttentionOptions, Pool
+from pie_mlx.metal.kernels.kv_quantised import Pool, QuantisedPool
+from pie_mlx.metal.kernels.paged_attention import AttentionOptions
 from pie_mlx.metal.kernels.references.kv_quantised import dense
 from pie_mlx.metal.runs import BoolArray
 
