@@ -11,6 +11,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pie_mlx.metal import AttentionPlan, KvPool, LayerShape, PageMemory, attend
+from pie_mlx.metal.kernels.kv_quantised import QuantisedPool
+from pie_mlx.metal.kernels.references.kv_quantised import dense, quantise
+from pie_mlx.metal.quantisation import Quantisation
 from pie_mlx.metal.runs import expanded
 from tests.addresses import addresses
 
@@ -19,11 +22,16 @@ PAGE_SIZE = 4
 SCALE = 0.3
 PLAIN = LayerShape(KV_HEADS, KEY_DIM, VALUE_DIM)
 LATENT = LayerShape(1, 12, 4, latent=True)
+QUANTISED = (
+    LayerShape(KV_HEADS, 64, 64, quantisation=Quantisation(8, 64)),
+    LayerShape(KV_HEADS, 32, 96, quantisation=Quantisation(4, 32)),
+    LayerShape(1, 64, 32, latent=True, quantisation=Quantisation(8, 32)),
+)
 
 
 @dataclass
 class Tokens:
-    """Slots of one context with what they hold."""
+    """Slots of one context with what they hold, as it is read."""
 
     pages: list[int] = field(default_factory=list[int])
     keys: list[np.ndarray] = field(default_factory=list[np.ndarray])
@@ -56,6 +64,14 @@ class World:
     def draw(self, *shape: int) -> np.ndarray:
         return self.random.standard_normal(shape, np.float32)
 
+    def as_read(self, rows: np.ndarray) -> np.ndarray:
+        """What pages give back of rows that were written."""
+        kind = self.shape.quantisation
+        if kind is None:
+            return rows
+        words = mx.array(quantise(mx.array(rows), kind))[None]
+        return dense(QuantisedPool(words, kind))[0].astype(np.float32)
+
     def fork(self, source: Tokens) -> Tokens:
         full, rows = divmod(len(source.keys), PAGE_SIZE)
         child = Tokens(source.pages[:full], list(source.keys), list(source.values))
@@ -79,10 +95,13 @@ class World:
         """Append tokens to sequences and attend from each: what the plan gives and what the definition gives."""
         runs: list[RowRun] = []
         slots: list[int] = []
+        written: list[tuple[np.ndarray, np.ndarray]] = []
         for index, (sequence, count) in enumerate(work):
-            start = len(sequence.keys)
-            sequence.keys += list(self.draw(count, self.shape.kv_heads, self.shape.key_dim))
-            sequence.values += list(self.draw(count, self.shape.kv_heads, self.shape.value_dim))
+            start, heads = len(sequence.keys), self.shape.kv_heads
+            new = self.draw(count, heads, self.shape.key_dim), self.draw(count, heads, self.shape.value_dim)
+            written.append(new)
+            sequence.keys += list(self.as_read(new[0]))
+            sequence.values += list(self.as_read(new[1]))
             while len(sequence.pages) * PAGE_SIZE < len(sequence.keys):
                 sequence.pages.append(self.free.pop())
             masked = masks[index] if masks else None
@@ -91,8 +110,7 @@ class World:
         latent = self.shape.latent
         queries = self.draw(len(slots), HEADS, self.shape.key_dim + latent * self.shape.value_dim)
         plan = AttentionPlan(runs, slots, self.memory)
-        keys = np.concatenate([sequence.keys[-count:] for sequence, count in work])
-        values = np.concatenate([sequence.values[-count:] for sequence, count in work])
+        keys, values = (np.concatenate(parts) for parts in zip(*written, strict=True))
         plan.store(0, mx.array(keys), mx.array(values))
         sink = None if sinks is None else mx.array(sinks)
         out = attend(mx.array(queries), 0, plan, scale=SCALE, window=window, sinks=sink, cap=cap)
@@ -136,8 +154,8 @@ def definition(
     return rows
 
 
-def assert_close(pair: tuple[np.ndarray, np.ndarray]) -> None:
-    np.testing.assert_allclose(pair[0], pair[1], atol=2e-6)
+def assert_close(pair: tuple[np.ndarray, np.ndarray], atol: float = 2e-6) -> None:
+    np.testing.assert_allclose(pair[0], pair[1], atol=atol)
 
 
 windows = st.one_of(st.none(), st.integers(1, 12))
@@ -207,6 +225,24 @@ def test_a_latent_is_attended_to_as_key_and_as_value(steps: list[list[int]], bou
         if work:
             assert_close(world.step(work, cap=0.5 * bounded))
         assert_close(world.step([(sequence, 1) for sequence in sequences], masks=[None, [[2, 30]], None]))
+
+
+@pytest.mark.parametrize("shape", QUANTISED, ids=["8 bits", "4 bits", "latent"])
+@settings(max_examples=8)
+@given(steps=st.lists(st.lists(st.integers(0, 9), min_size=4, max_size=4), min_size=1, max_size=4), window=windows)
+def test_quantised_pages_are_attended_to_as_they_read(
+    shape: LayerShape, steps: list[list[int]], window: int | None
+) -> None:
+    world = World(shape=shape)
+    source = Tokens()
+    assert_close(world.step([(source, 19)]), 1e-5)  # of a step's own tokens too
+    sequences = [Tokens(), world.fork(source), world.fork(source), source]
+    for counts in steps:
+        work = [(sequence, count) for sequence, count in zip(sequences, counts, strict=True) if count]
+        for each in (work, [(sequence, 1) for sequence in sequences], [(source, 1)]):
+            if each:
+                assert_close(world.step(each, window=window), 1e-5)
+        world.truncate(source, 17)
 
 
 @pytest.mark.parametrize("count", [1, 5])

@@ -309,6 +309,18 @@ def test_a_draft_model_counts_among_what_is_taken(tiny_model_directory):
     assert (both.weight_bytes, both.pool_bytes, both.pages) == (2 * one.weight_bytes, 2 * one.pool_bytes, 4)
 
 
+def test_quantised_pages_are_told_with_their_own_bytes():
+    from pie_mlx.runtime.doctor.footprint import model_footprint
+
+    full, int8, int4 = (
+        model_footprint(EngineSettings(total_pages=4, kv_dtype=each)) for each in ("auto", "int8", "int4")
+    )
+    assert int8.pool_bytes == full.pool_bytes * 36 // 128  # of a head of 32: 32 bytes of codes and 4 of scale and bias
+    assert int4.pool_bytes == full.pool_bytes * 20 // 128
+    found = machine.attempt(lambda: model_footprint(EngineSettings(kv_dtype="int8", kv_group_size=64)))
+    assert "groups of 64 do not divide the head size 32" in diagnosis.memory_line("pie-tiny", found).message
+
+
 @pytest.mark.parametrize("words", [["--kernel", "kv_write"], ["--output", "x"], ["--kernels", "--kernel", "nonsense"]])
 def test_kernel_options_that_make_no_sense_are_a_wrong_command_line(pie, words):
     assert pie("doctor", *words).code == 2
@@ -373,7 +385,7 @@ def test_one_kernel_is_checked_on_the_emulator(pie, emulated, home, tmp_path):
     assert ended.err == "pie: checking kernels on the emulator, which measures no speed\n"
     heading, row = ended.out.splitlines()
     assert heading.split() == ["kernel", "cases", "worst", "error", "tolerance", "GB/s", "verdict"]
-    assert row.split() == ["page_copy", "2", "0.0e+00", "0e+00", "-", "ok"]
+    assert row.split() == ["page_copy", "3", "0.0e+00", "0e+00", "-", "ok"]
     assert json.loads((tmp_path / "kernels.json").read_text())["failing"] == []
     assert not (home / "kernels.json").exists()
 

@@ -77,3 +77,9 @@ async def test_the_memory_of_a_model_is_told_by_its_use() -> None:
         uses = [await started.core.consult(inspection.memory_use) for started in (small, large)]
     assert uses[0].weights_bytes == uses[1].weights_bytes > 0
     assert uses[1].pool_bytes == 2 * uses[0].pool_bytes > 0
+
+
+async def test_the_memory_of_quantised_pages_is_that_of_their_arrays() -> None:
+    with running(total_pages=16, kv_dtype="int8") as engine:
+        use = await engine.core.consult(inspection.memory_use)
+        assert use.pool_bytes == sum(array.nbytes for array in engine.core.services.runner.model.pool.arrays())

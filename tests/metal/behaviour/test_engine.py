@@ -12,9 +12,10 @@ from benchmarks.tiny_models import tiny_config, tiny_model
 from inferlet import Context
 from pie_mlx.backends import using
 from pie_mlx.engine.model.loaded import LoadedModel, ModelCard
-from pie_mlx.engine.model.memory import segments
+from pie_mlx.engine.model.memory import segments, with_format
 from pie_mlx.engine.model.networks.paged_network import PagedNetwork
 from pie_mlx.engine.model.step import Segment, StepInput
+from pie_mlx.engine.settings import UNCHANGED, KvFormat
 from pie_mlx.metal.launcher import KernelLauncher
 from pie_mlx.metal.page_pool.kernel_pool import KernelPool
 from tests.backends.played import played_gpu
@@ -24,11 +25,13 @@ from tests.metal.conftest import BUILD_FOLDER
 PAGE_SIZE = 8
 
 
-def loaded(architecture: str, launcher: KernelLauncher | None) -> LoadedModel:
+def loaded(architecture: str, launcher: KernelLauncher | None, kv: KvFormat = UNCHANGED, **sizes: int) -> LoadedModel:
     mx.random.seed(3)
-    card = ModelCard(architecture, b"", 512, None, (), tiny_config(architecture), mx.float32, 0)
+    config = tiny_config(architecture) | sizes
+    card = ModelCard(architecture, b"", 512, None, (), config, mx.float32, 0)
     with using(played_gpu(launcher)):
-        model = LoadedModel(card, PagedNetwork(tiny_model(architecture), architecture))
+        network = PagedNetwork(tiny_model(architecture, config), architecture)
+        model = LoadedModel(card, network, with_format(network.shapes, kv, architecture))
     model.allocate(pages=48, page_size=PAGE_SIZE)
     return model
 
@@ -154,6 +157,24 @@ def test_greedy_tokens_are_those_of_mlx_operations(architecture: str, launcher: 
     expected = story(loaded(architecture, None))
     assert story(emulated) == expected
     assert len(set(expected)) > 5
+
+
+@pytest.mark.parametrize(
+    ("architecture", "kv", "sizes"),
+    [
+        ("llama", KvFormat("int8"), {"head_dim": 32}),
+        ("llama", KvFormat("int4", None, (0,)), {"head_dim": 64}),
+        ("deepseek_v3", KvFormat("int8"), {"kv_lora_rank": 64, "qk_rope_head_dim": 32}),
+        ("gemma2", KvFormat("int8"), {"head_dim": 32}),
+    ],
+)
+def test_greedy_tokens_of_quantised_pages_are_those_of_mlx_operations(
+    architecture: str, kv: KvFormat, sizes: dict[str, int], launcher: KernelLauncher
+) -> None:
+    emulated = loaded(architecture, launcher, kv, **sizes)
+    assert isinstance(emulated.pool, KernelPool)
+    expected = story(loaded(architecture, None, kv, **sizes))
+    assert story(emulated) == expected
 
 
 async def told_by_the_engine(*, runs_ahead: bool = False) -> list[list[int]]:

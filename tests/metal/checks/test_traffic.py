@@ -1,5 +1,7 @@
 """Device bytes of the kernels against the least possible."""
 
+from dataclasses import replace
+
 import mlx.core as mx
 import numpy as np
 import pytest
@@ -59,6 +61,17 @@ def test_attention_reads_each_key_and_value_once(
 ) -> None:
     moved, floor = attention_bytes(case, launcher, reports)
     assert floor <= moved <= 1.10 * floor
+
+
+@pytest.mark.parametrize(("bits", "share"), [(8, 0.56), (4, 0.31)])
+def test_attention_over_quantised_pages_reads_little_more_than_its_codes(
+    bits: int, share: float, launcher: KernelLauncher, reports: list[LaunchReport]
+) -> None:
+    full = AttentionCase(dtype=mx.float16, key_size=128, value_size=128, lengths=(512,))
+    moved, _ = attention_bytes(full, launcher, reports)
+    reports.clear()
+    own, _ = attention_bytes(replace(full, quantisation=Quantisation(bits, 64)), launcher, reports)
+    assert own <= share * moved
 
 
 def test_attention_reads_no_key_that_no_row_sees(launcher: KernelLauncher, emulator: Emulator) -> None:

@@ -17,9 +17,14 @@ from pie_mlx.metal.page_pool import kernel_pool
 from pie_mlx.metal.page_pool.kernel_pool import KernelPool, independent_copies, kernels_carry
 from pie_mlx.metal.page_pool.pool import KvPool, PageMemory, SlotWrite
 from pie_mlx.metal.page_pool.shapes import LayerShape
+from pie_mlx.metal.quantisation import Quantisation
 from tests.addresses import addresses
 
 SHAPES = (LayerShape(2, 64, 64), LayerShape(1, 32, 48))
+QUANTISED = (
+    LayerShape(2, 64, 64, quantisation=Quantisation(8, 64)),
+    LayerShape(1, 32, 96, quantisation=Quantisation(4, 32)),
+)
 PAGES, PAGE_SIZE = 40, 8
 
 
@@ -40,13 +45,15 @@ def normal(seed: int, *shape: int) -> mx.array:
     return mx.array(np.random.default_rng(seed).standard_normal(shape).astype(np.float32))
 
 
-def both(launcher: KernelLauncher, dtype: mx.Dtype = mx.float32) -> tuple[KvPool, KernelPool]:
+def both(
+    launcher: KernelLauncher, dtype: mx.Dtype = mx.float32, shapes: Sequence[LayerShape] = SHAPES
+) -> tuple[KvPool, KernelPool]:
     """A pool of operations and one of kernels, with the same contents."""
-    plain = KvPool(SHAPES, pages=PAGES, page_size=PAGE_SIZE, dtype=dtype)
-    kernels = KernelPool(SHAPES, pages=PAGES, page_size=PAGE_SIZE, dtype=dtype, launcher=launcher)
+    plain = KvPool(shapes, pages=PAGES, page_size=PAGE_SIZE, dtype=dtype)
+    kernels = KernelPool(shapes, pages=PAGES, page_size=PAGE_SIZE, dtype=dtype, launcher=launcher)
     write = SlotWrite(range(PAGES * PAGE_SIZE))
     for pool in (plain, kernels):
-        for layer, shape in enumerate(SHAPES):
+        for layer, shape in enumerate(shapes):
             keys = normal(layer, PAGES * PAGE_SIZE, shape.kv_heads, shape.key_dim)
             pool.write(layer, keys, normal(layer + 9, PAGES * PAGE_SIZE, shape.kv_heads, shape.value_dim), write)
         mx.eval(pool.arrays())
@@ -60,32 +67,41 @@ def assert_same(plain: KvPool, kernels: KernelPool) -> None:
         np.testing.assert_array_equal(ours[1], theirs[1])
 
 
+either = pytest.mark.parametrize("shapes", [SHAPES, QUANTISED], ids=["full", "quantised"])
+
+
+@either
 @pytest.mark.parametrize("dtype", [mx.float32, mx.bfloat16])
-def test_both_pools_hold_what_was_written(launcher: KernelLauncher, dtype: mx.Dtype) -> None:
-    assert_same(*both(launcher, dtype))
+def test_both_pools_hold_what_was_written(
+    launcher: KernelLauncher, dtype: mx.Dtype, shapes: Sequence[LayerShape]
+) -> None:
+    assert_same(*both(launcher, dtype, shapes))
 
 
-def test_pages_are_copied_in_order(launcher: KernelLauncher) -> None:
-    plain, kernels = both(launcher)
+@either
+def test_pages_are_copied_in_order(launcher: KernelLauncher, shapes: Sequence[LayerShape]) -> None:
+    plain, kernels = both(launcher, shapes=shapes)
     copies = [(0, 5, 3), (5, 6, 8), (1, 0, 8), (2, 5, 4)]
     for pool in (plain, kernels):
         pool.copy_pages(copies)
     assert_same(plain, kernels)
 
 
+@either
 @pytest.mark.parametrize("is_shared", [True, False])
 def test_pages_spilled_can_be_restored_elsewhere(
-    launcher: KernelLauncher, is_shared: bool, monkeypatch: pytest.MonkeyPatch
+    launcher: KernelLauncher, is_shared: bool, shapes: Sequence[LayerShape], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pie_mlx.metal.page_pool.pool.shares_memory", lambda dtype: is_shared)
-    plain, kernels = both(launcher, mx.bfloat16)
+    plain, kernels = both(launcher, mx.bfloat16, shapes)
     for pool in (plain, kernels):
         pool.write_pages([7, 3], pool.read_pages([1, 2]))
     assert_same(plain, kernels)
 
 
-def test_every_way_to_read_agrees(launcher: KernelLauncher) -> None:
-    plain, kernels = both(launcher)
+@either
+def test_every_way_to_read_agrees(launcher: KernelLauncher, shapes: Sequence[LayerShape]) -> None:
+    plain, kernels = both(launcher, shapes=shapes)
     reads = (
         lambda pool: pool.rows(0, mx.array([3, 100, 7], dtype=mx.int32)),
         lambda pool: pool.span(1, 5, 30),
@@ -146,6 +162,20 @@ def test_attention_agrees_with_mlx_operations(launcher: KernelLauncher, batch: s
         sinks = normal(6, query_heads)
         ours = KernelPlan(runs, kernels).attend(queries, layer, scale=0.2, window=window, sinks=sinks)
         theirs = attend(queries, layer, plan, scale=0.2, window=window, sinks=sinks)
+        assert mx.abs(ours - theirs).max().item() < 1e-5
+
+
+@pytest.mark.parametrize("batch", ["decode", "mixed", "masked", "gathered"])
+def test_attention_over_quantised_pages_agrees_with_mlx_operations(launcher: KernelLauncher, batch: str) -> None:
+    is_gathered = batch == "gathered"
+    plain, kernels = both(replace(launcher, gather_rows=10) if is_gathered else launcher, shapes=QUANTISED)
+    runs = BATCHES["chunk" if is_gathered else batch]
+    rows = sum(run.count for run in runs)
+    plan = planned(runs, plain)
+    for layer, (query_heads, key_dim) in enumerate(((4, 64), (2, 32))):
+        queries = normal(5, rows, query_heads, key_dim)
+        ours = KernelPlan(runs, kernels).attend(queries, layer, scale=0.2, window=None, sinks=None)
+        theirs = attend(queries, layer, plan, scale=0.2)
         assert mx.abs(ours - theirs).max().item() < 1e-5
 
 
@@ -249,3 +279,5 @@ def test_sizes_the_kernels_do_not_take_are_left_to_mlx_operations(launcher: Kern
     assert not kernels_carry(launcher, [LayerShape(1, 576, 64, latent=True)], 16)
     assert not kernels_carry(launcher, SHAPES, 12)
     assert not kernels_carry(launcher.without(["page_copy"]), SHAPES, 16)
+    assert kernels_carry(launcher.without(["kv_write_quantised"]), SHAPES, 16)
+    assert not kernels_carry(launcher.without(["kv_write_quantised"]), QUANTISED, 16)
