@@ -82,7 +82,9 @@ class Quantisation:
         pairs = np.ascontiguousarray(words[..., code_words:]).view(np.float16).astype(np.float32)
         pairs = pairs.reshape(*words.shape[:-1], -1, 2)
         groups = codes.reshape(*pairs.shape[:-1], self.group_size).astype(np.float32)
-        found = (groups * pairs[..., :1] + pairs[..., 1:]).reshape(*words.shape[:-1], -1)
+        groups *= pairs[..., :1]
+        groups += pairs[..., 1:]
+        found = groups.reshape(*words.shape[:-1], -1)
         return found if dtype == mx.float32 else host_view(from_host(found).astype(dtype))
 
     def _code_words(self, words: int) -> int:

@@ -38,9 +38,8 @@ class SlotWrite:
 class KvPool:
     """K and V of every slot of every layer. Knows page ids only.
 
-    What is read are elements of the pool's type; of a quantised layer they are decoded from the words that its arrays
-    hold. Rows are quantised one by one as they are written, and whoever attends to them sees them quantised, so that
-    nothing depends on how a text was divided into steps.
+    Readers get elements of the pool's type, decoded from words where a layer is quantised. Each row is quantised alone
+    when it is written, and attention sees it so from its own step on: nothing depends on how a text is divided.
 
     Writes are in place as long as no view is kept across steps. A step writes each array at most once, before it reads
     it, and ends by evaluating its outputs and `arrays()`. `changed_before` tells holders of copies when pages changed;
@@ -368,7 +367,7 @@ def _together(pair: KeysAndValues, change: Callable[[mx.array], mx.array]) -> Ke
     keys, values = pair
     if keys.shape != values.shape:
         return change(keys), change(values)
-    both, heads = change(mx.concatenate(pair, axis=1)), keys.shape[1]
+    both, heads = change(mx.concatenate([keys, values], axis=1)), keys.shape[1]
     return both[:, :heads], both[:, heads:]
 
 

@@ -52,6 +52,12 @@ class LayerShape:
         """Bytes of a slot in a pool of `dtype`."""
         return self.kv_heads * sum(self.widths) * self.stored(dtype).size
 
+    def copy_bytes(self, dtype: mx.Dtype) -> int:
+        """Bytes that MLX operations take to read a slot for attention: its copy, and while words are decoded these and
+        float32."""
+        decoding = 0 if self.quantisation is None else self.slot_bytes(dtype) + self.elements * mx.float32.size
+        return self.elements * dtype.size + decoding
+
     @property
     def unquantised(self) -> "LayerShape":
         """The shape of copies that attention in MLX operations reads."""

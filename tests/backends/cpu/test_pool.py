@@ -19,6 +19,7 @@ from tests.metal.page_pool.test_pool import (
     test_gathered_pages_hold_what_was_written,
     test_pages_are_read_into_the_memory_of_the_reader,
     test_pages_come_back_from_the_host,
+    test_quantised_pages_hold_the_words_of_the_reference,
     test_writes_leave_every_array_where_it_is,
     ways_to_the_host,
 )

@@ -5,13 +5,15 @@ from typing import Any
 import mlx.core as mx
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pie_mlx.engine.paging.page_bytes import PageLayout
 from pie_mlx.errors import OutOfPagesError
-from pie_mlx.metal import KvPool, LayerShape, SlotWrite, arrays, pages_for_budget
+from pie_mlx.metal import KvPool, LayerShape, Quantisation, SlotWrite, arrays, pages_for_budget
 from pie_mlx.metal.arrays import shares_memory
+from pie_mlx.metal.kernels.kv_quantised import QuantisedPool
+from pie_mlx.metal.kernels.references.kv_quantised import dense, quantise
 from tests.addresses import addresses
 
 SHAPES = [LayerShape(2, 8, 4), LayerShape(1, 4, 4)]
@@ -64,6 +66,57 @@ def test_copies_happen_in_order(kind: type[KvPool], copies: list[tuple[int, int,
         expected[target * PAGE_SIZE : target * PAGE_SIZE + rows] = taken
     pool.copy_pages(copies)
     assert first_keys(pool) == expected
+
+
+WORDS = (
+    LayerShape(2, 64, 32, quantisation=Quantisation(8, 32)),
+    LayerShape(1, 64, 64, quantisation=Quantisation(4, 64)),
+)
+places = st.lists(st.integers(0, PAGES * PAGE_SIZE - 1), min_size=1, max_size=6, unique=True)
+pages = st.integers(0, PAGES - 1)
+changes = st.one_of(places, st.tuples(pages, pages, st.integers(1, PAGE_SIZE)), st.tuples(pages, pages))
+
+
+@settings(max_examples=30)
+@given(st.lists(changes, max_size=6), st.integers(0, 99))
+def test_quantised_pages_hold_the_words_of_the_reference(
+    kind: type[KvPool], changes: list[list[int] | tuple[int, int, int] | tuple[int, int]], seed: int
+) -> None:
+    """After writes to some slots, copies of rows, and pages that went to the host and came back elsewhere."""
+    random = np.random.default_rng(seed)
+    pool = kind(WORDS, pages=PAGES, page_size=PAGE_SIZE, dtype=mx.float32)
+    expected = [
+        np.zeros((PAGES * PAGE_SIZE, shape.kv_heads, width), np.uint32) for shape in WORDS for width in shape.widths
+    ]
+    for change in changes:
+        if isinstance(change, list):
+            for layer, shape in enumerate(WORDS):
+                sizes = [(len(change), shape.kv_heads, size) for size in (shape.key_dim, shape.value_dim)]
+                rows = [mx.array(random.standard_normal(size, np.float32)) for size in sizes]
+                pool.write(layer, *rows, SlotWrite(change))
+                assert shape.quantisation is not None
+                for part, each in enumerate(rows):
+                    expected[2 * layer + part][change] = quantise(each, shape.quantisation)
+            mx.eval(pool.arrays())
+            continue
+        source, target, *rows = change
+        count = rows[0] if rows else PAGE_SIZE
+        if rows:
+            pool.copy_pages([(source, target, count)])
+        else:
+            pool.write_pages([target], pool.read_pages([source]))
+        for words in expected:
+            taken = words[source * PAGE_SIZE : source * PAGE_SIZE + count].copy()
+            words[target * PAGE_SIZE : target * PAGE_SIZE + count] = taken
+    found = [array for layer in pool.read_pages(range(PAGES)) for array in layer]
+    for words, held in zip(expected, found, strict=True):
+        np.testing.assert_array_equal(held.reshape(words.shape), words)
+    for layer, shape in enumerate(WORDS):
+        read = [np.array(each) for each in pool.rows(layer, mx.arange(PAGES * PAGE_SIZE))]
+        assert shape.quantisation is not None
+        for words, elements in zip(expected[2 * layer : 2 * layer + 2], read, strict=True):
+            decoded = dense(QuantisedPool(mx.array(words)[None], shape.quantisation))[0]
+            np.testing.assert_allclose(elements, decoded, atol=1e-5)
 
 
 @pytest.fixture(params=["shared memory", "memory of its own"])

@@ -84,12 +84,9 @@ def check_state_fits(model: str, state_pages: int, pages: int) -> None:
 def _copied_page_bytes(shapes: Sequence[LayerShape], page_size: int, dtype: mx.Dtype) -> int:
     """Bytes of one page's copies in all layers that may have begun.
 
-    Attention of long chunks, and all attention in MLX operations, gathers the pages of a context layer by layer, and
-    decodes quantised ones in float32.
+    Attention of long chunks, and all attention in MLX operations, gathers the pages of a context layer by layer.
     """
-    largest = sorted(shapes, key=lambda shape: shape.elements)[-(MOST + 1) :]
-    copies = [(shape.unquantised, dtype if shape.quantisation is None else mx.float32) for shape in largest]
-    return sum(page_bytes([shape], page_size, kind) for shape, kind in copies)
+    return sum(sorted(shape.copy_bytes(dtype) for shape in shapes)[-(MOST + 1) :]) * page_size
 
 
 def _check_fit(limit: int, pages: int, each: int, weight_bytes: int, step_bytes: int, headroom_bytes: int) -> None:

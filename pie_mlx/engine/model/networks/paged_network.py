@@ -278,7 +278,7 @@ class PagedNetwork:
         if not pool.takes_segments:
             return 0
         gathered = (part for part in step.segments if not self._tier.paged or pool.gathers(part.count))
-        slot_bytes = max(shape.elements for shape in self.shapes) * pool.dtype.size if self.shapes else 0
+        slot_bytes = max((shape.copy_bytes(pool.dtype) for shape in pool.shapes), default=0)
         return self.transients.layer_bytes(len(step.slots)) + slot_bytes * sum(part.kv_length for part in gathered)
 
     def _find_mixers(self, tier: Tier) -> list[Module] | None:
