@@ -33,8 +33,8 @@ from pie_mlx.metal import page_bytes
 from tools.tiny.chat import pieces, prompt
 from tools.tiny.evaluate import heldout_samples
 
-SMOKE = ("--tokens", "40", "--greedy", "8", "--prompts", "1")
-DOCUMENT = Path(__file__).parents[1] / "docs" / "concepts.md"
+SMOKE = ("--formats", "int8,", "--tokens", "40", "--greedy", "8", "--prompts", "1")
+DOCUMENT = Path(__file__).parents[1] / "docs" / "decisions.md"
 PAGE_SIZE, CHUNK = 16, 64
 STEPS = 24
 """Decode steps that are timed."""
@@ -191,7 +191,8 @@ def compared(directory: Path, arguments: argparse.Namespace) -> Table:
     model = load_model(str(directory), name="model")
     sizes = {size for shape in model.layers if shape.elements for size in (shape.key_dim, shape.value_dim)}
     groups = [size for size in (64, 32) if all(each % size == 0 for each in sizes)]
-    kinds = formats(groups, len(model.layers))
+    wanted = ("auto", *(arguments.formats or ("int",)))
+    kinds = {name: kv for name, kv in formats(groups, len(model.layers)).items() if name.startswith(wanted)}
     del model
     gc.collect()
     comparison = Comparison(directory, arguments)
@@ -207,6 +208,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--model", type=Path, default=EMBEDDED, help="a directory; unset: pie-tiny")
     parser.add_argument("--gguf", type=Path, help="a GGUF file instead, converted to float16")
     parser.add_argument("--dtype", default="float32", help="of weights and activations")
+    parser.add_argument("--formats", nargs="+", help="beginnings of the rows to measure beside the first; unset: all")
     parser.add_argument("--tokens", type=int, default=2000, help="tokens of text to read")
     parser.add_argument("--prompts", type=int, default=8, help="prompts to write after")
     parser.add_argument("--greedy", type=int, default=250, help="tokens to write after each")
