@@ -188,7 +188,8 @@ class SchedulerQueue:
         await stored
 
     async def save_pages(self) -> None:
-        """Write the pages in memory to the disk cache."""
+        """Write the pages in memory to the disk cache, and those that contexts left when they ended."""
+        await self.store(())
         await self._page_io.save()
 
     def rollback(self, context: LiveContext, before: Mark) -> None:

@@ -160,6 +160,19 @@ async def test_a_talk_goes_on_from_the_page_on_which_it_ended(start: Start, expe
         assert (attached(engine), loaded(engine)) == (207, PAGES)
 
 
+async def test_only_the_last_page_is_read_if_those_before_are_in_memory(start: Start) -> None:
+    with start() as engine:
+        first = await continued(engine, seed=3, count=1)
+        engine.used_pages()  # the context has ended
+        finished(saved(engine))
+        engine.events.clear()
+        disk = engine.core.services.disk
+        assert disk is not None
+        disk.prefill.observe([1000], 1e6)  # else it computes the rest of a page sooner
+        assert await continued(engine, seed=3, count=1) == first
+        assert (attached(engine), loaded(engine)) == (199, 1)
+
+
 async def test_without_a_disk_cache_nothing_is_written(tmp_path: Path) -> None:
     with running(disk_cache=None) as engine:
         await continued(engine)

@@ -224,7 +224,7 @@ class WorkingPages:
         self.adopt(context, records)
         _drop_leading_tokens(context, len(records) * self._page_size)
         positions = [max(map(_POSITION, record.tokens)) for record in records]
-        context.highest_position = max(context.highest_position, *positions)
+        context.highest_position = max([context.highest_position, *positions])
 
     def tokens_to_fill(self, number: int, pages: int) -> int:
         """Tokens missing until `pages` pages after the committed ones are full. Negative if there are more."""
