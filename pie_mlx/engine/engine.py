@@ -12,7 +12,7 @@ from contextlib import AsyncExitStack
 from functools import partial
 from typing import Any, TypeVar, cast
 
-from pie_mlx.calls import Call
+from pie_mlx.calls import Call, Reuse
 from pie_mlx.engine.handlers import handlers, lookups
 from pie_mlx.engine.hosting.loop import EngineLoop
 from pie_mlx.engine.hosting.ports import Ports
@@ -127,15 +127,17 @@ class EngineCore:
         tapped = partial(_tapped, tap, self._answer)
         return ProcessHost(self._loop, partial(self._send, tapped), tapped, process)
 
-    async def close_process(self, process_id: str) -> None:
-        """Releases everything that a process owned (E7). Unknown ids are ignored, so closing twice is no error.
+    async def close_process(self, process_id: str) -> Reuse:
+        """Releases everything that a process owned (E7). Returns how its prompts came to have KV.
 
-        Continues if cancelled; a second call waits for the same end.
+        Unknown ids are ignored, so closing twice is no error. Continues if cancelled; a second call waits for the same
+        end.
         """
-        if self._services is not None:
-            process = self._services.processes.get(process_id)
-            if process is not None:
-                await self._on_loop(_close(self._services, process))
+        process = None if self._services is None else self._services.processes.get(process_id)
+        if self._services is None or process is None:
+            return Reuse()
+        await self._on_loop(_close(self._services, process))
+        return process.reuse
 
     def admission_terms(self) -> AdmissionTerms:
         """How many pages launches may claim (Q11)."""

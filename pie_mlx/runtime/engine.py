@@ -333,7 +333,7 @@ class Engine:
         return self._core
 
     async def _release(self, process: Process) -> None:
-        await self._running_core().close_process(process.id)
+        process.reuse = await self._running_core().close_process(process.id)
         self._processes.discard(process)
         self._recorders.pop(process.id, None)
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from pie_mlx.calls import Reuse
 from pie_mlx.engine.hosting.ports import HttpPort
 from pie_mlx.errors import ProcessCancelledError
 from pie_mlx.events import ProcessFailed, ProcessReturned
@@ -29,13 +30,15 @@ Report = Callable[[Outcome], None]
 class Process:
     """A running program. Ended programs keep their result.
 
-    `id` is a lower-case UUID, `http` the request that it answers. All methods belong to the loop that launched it.
+    `id` is a lower-case UUID, `http` the request that it answers. `reuse` sums up its prompts, once it has ended. All
+    methods belong to the loop that launched it.
     """
 
     def __init__(
         self, id: str, session: LocalSession, event_queue: ProcessEventQueue, http: HttpPort | None = None
     ) -> None:
         self.id = id
+        self.reuse = Reuse()
         self._session = session
         self._event_queue = event_queue
         self._http = http

@@ -51,7 +51,7 @@ class ProcessResult(msgspec.Struct, frozen=True):
 def row_of(record: ProcessRecord, status: ProcessStatus | None) -> ProcessRow:
     """`status` is None for a process unknown to the engine: a queued or finished one."""
     held = record.process is not None and record.process.awaits_reader()
-    reuse = status.reuse if status else Reuse()
+    reuse = status.reuse if status else record.process.reuse if record.process else Reuse()
     cached = reuse.from_memory + reuse.from_disk
     end_seconds = record.finished_seconds or time.monotonic()
     return ProcessRow(

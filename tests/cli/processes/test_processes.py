@@ -71,6 +71,15 @@ def test_ps_lists_processes_with_the_keys_of_the_wire(pie, start):
     assert process in pie("ps", "-q", "--all").out
 
 
+def test_ps_tells_why_the_prompts_of_an_ended_process_were_not_cached(pie, start):
+    process = start("generate")
+    ended = pie("ps", "--all", "--json")
+    (row,) = [row for row in parsed("ps", ended.out) if row["id"] == process]
+    assert (row["state"], row["prompt_tokens"]) == ("returned", 20)
+    assert row["miss"] in pie("ps", "--all").out
+    assert row["miss"].startswith("token ")
+
+
 def test_logs_show_what_was_given_out(pie, start):
     process = start("talk")
     ended = pie("logs", process)

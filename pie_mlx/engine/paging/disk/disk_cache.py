@@ -165,15 +165,15 @@ class DiskCache:
 
     async def load(self, user: str, pages: Sequence[PageRecord]) -> Loaded:
         """Read pages, up to the first that is not what was stored."""
-        files, begun = self._files, self._clock()
+        files = self._files
         if files is None:
             return Loaded(0, [])
 
         names = [(page.key, page.packed) for page in pages]
         queued = [self._waiting_row(user, *name) for name in names]
 
-        def read() -> Loaded:
-            rows, count = self.layout.rows(len(pages)), 0
+        def read() -> tuple[Loaded, float]:
+            begun, rows, count = self._clock(), self.layout.rows(len(pages)), 0
             while count < len(pages):
                 if (waiting := queued[count]) is not None:
                     rows[count] = waiting
@@ -183,11 +183,11 @@ class DiskCache:
                 count += files.read_run(user, names[count:end], [memoryview(row) for row in rows[count:end]])
                 if count < end:
                     break
-            return Loaded(count, self.layout.content(rows[:count]))
+            return Loaded(count, self.layout.content(rows[:count])), self._clock() - begun
 
-        loaded = await self._on(self._reader, read)
+        loaded, seconds = await self._on(self._reader, read)
         if loaded.pages:
-            size, seconds = loaded.pages * self.layout.bytes, self._clock() - begun
+            size = loaded.pages * self.layout.bytes
             self.loads.observe(size, seconds)
             self._emit(PagesLoaded(loaded.pages, size, seconds))
         return loaded
