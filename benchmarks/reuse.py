@@ -14,7 +14,8 @@ import statistics
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +42,6 @@ LARGE = {
 }
 """119 million parameters; a page takes 1.1 MiB."""
 PREFILL_TOKENS = 512
-
-
 REST_SECONDS = 0.3
 """After this the engine has ended what it began for the prompt before."""
 
@@ -62,70 +61,96 @@ def prompt(tokens: int, seed: int, question: int = 0) -> list[int]:
     return [40 + (place * 7 + (seed if not question else 1) * 131) % 400 for place in range(tokens)] + asked
 
 
-async def of_engine(directory: Path, root: Path, tokens: int, question: int, repeats: int) -> dict[str, float]:
-    """Milliseconds by where the pages come from, and the bytes on disk for each byte of a page."""
-    pages = (tokens + question) // 16 + 3  # a prompt evicts the one before
-    known = prompt(tokens, 1)
-    settings = DiskCacheSettings(str(root))
-    stored: list[PagesStored] = []
-    times = defaultdict[str, list[float]](list)
+class Engines:
+    """The engine with one disk cache, and milliseconds by where the pages of a prompt came from."""
 
-    def heard(event: Event) -> None:
-        if isinstance(event, PagesStored):
-            stored.append(event)
+    def __init__(self, model: Path, root: Path, tokens: int, question: int) -> None:
+        self.times = defaultdict[str, list[float]](list)
+        self._stored: list[PagesStored] = []
+        self._page_bytes = 0
+        self._known, self._tokens, self._question = prompt(tokens, 1), tokens, question
+        pages = (tokens + question) // 16 + 3  # a prompt evicts the one before
+        settings = DiskCacheSettings(str(root))
+        self._start = partial(Engine, str(model), total_pages=pages, disk_cache=settings, on_event=self._heard)
 
-    async def ask(engine: Engine, what: str, ids: list[int]) -> None:
+    @property
+    def bytes_on_disk_per_byte(self) -> float:
+        """Of a page."""
+        pages = sum(event.pages for event in self._stored)
+        return sum(event.size_bytes for event in self._stored) / max(1, pages) / self._page_bytes
+
+    async def before(self, repeats: int) -> None:
+        """In the engine that computes the prompt."""
+        async with self._start() as engine:
+            await self._ask(engine, "warm-up", self._known)
+            for repeat in range(repeats):
+                await self._ask(engine, "memory", self._known)
+                await self._ask(engine, "computed", prompt(self._tokens, 2 + repeat))
+                await engine.consult(lambda services: services.disk and asyncio.ensure_future(services.disk.flush()))
+                await self._ask(engine, "disk, same engine", self._known)
+            self._page_bytes = await engine.consult(lambda services: services.disk.layout.bytes if services.disk else 0)
+        del self.times["warm-up"]
+
+    async def after_restart(self, repeat: int) -> None:
+        """In two engines that have computed nothing."""
+        async with self._start() as engine:
+            await self._ask(engine, "disk, after restart", self._known)
+        asked = prompt(self._tokens, repeat, self._question)
+        async with self._start() as engine:
+            await self._ask(engine, f"disk, {self._question} more tokens", asked)
+
+    async def _ask(self, engine: Engine, what: str, ids: list[int]) -> None:
         await asyncio.sleep(REST_SECONDS)
-        times[what].append(await engine.run(first_token, {"prompt": ids}))
+        self.times[what].append(await engine.run(first_token, {"prompt": ids}))
 
-    async with Engine(str(directory), total_pages=pages, disk_cache=settings, on_event=heard) as engine:
-        await ask(engine, "warm-up", known)
-        for repeat in range(repeats):
-            await ask(engine, "memory", known)
-            await ask(engine, "computed", prompt(tokens, 2 + repeat))
-            await engine.consult(lambda services: services.disk and asyncio.ensure_future(services.disk.flush()))
-            await ask(engine, "disk, same engine", known)
-        page_bytes = await engine.consult(lambda services: 0 if services.disk is None else services.disk.layout.bytes)
-    for repeat in range(repeats):
-        async with Engine(str(directory), total_pages=pages, disk_cache=settings, on_event=heard) as engine:
-            await ask(engine, "disk, after restart", known)
-        async with Engine(str(directory), total_pages=pages, disk_cache=settings, on_event=heard) as engine:
-            await ask(engine, f"disk, {question} more tokens", prompt(tokens, repeat, question))
-    del times["warm-up"]
-    size = sum(event.size_bytes for event in stored) / page_bytes / max(1, sum(event.pages for event in stored))
-    return {what: statistics.median(each) for what, each in times.items()} | {"bytes on disk per byte": size}
+    def _heard(self, event: Event) -> None:
+        if isinstance(event, PagesStored):
+            self._stored.append(event)
 
 
-def of_mlx_lm(directory: Path, file: Path, tokens: int, question: int, repeats: int) -> dict[str, float]:
-    """The same of mlx-lm."""
-    current_backend().prepare()
-    current_backend().set_threads(ALL_THREADS)
-    model, _ = load_model(directory)
+class MlxLm:
+    """mlx-lm with a file, and its milliseconds."""
 
-    def computed(ids: list[int], cache: list[Any]) -> float:
-        begun = time.perf_counter()
+    def __init__(self, model: Path, file: Path) -> None:
+        self.times = defaultdict[str, list[float]](list)
+        self._file = file
+        self._model, _ = load_model(model)
+
+    def compute(self, ids: list[int]) -> None:
+        """The first token of a prompt that is computed, and then saved."""
+        cache, begun = make_prompt_cache(self._model), time.perf_counter()
         for start in range(0, len(ids) - 1, PREFILL_TOKENS):
-            model(mx.array([ids[start : min(start + PREFILL_TOKENS, len(ids) - 1)]]), cache=cache)
+            self._model(mx.array([ids[start : min(start + PREFILL_TOKENS, len(ids) - 1)]]), cache=cache)
             evaluate([layer.state for layer in cache])
-        if not file.exists():
-            save_prompt_cache(str(file), cache)
-        evaluate(mx.argmax(model(mx.array([ids[-1:]]), cache=cache)[0, -1]))
-        return (time.perf_counter() - begun) * 1e3
+        computed = time.perf_counter() - begun
+        save_prompt_cache(str(self._file), cache)
+        self.times["mlx-lm, computed"].append((computed + self._first(ids[-1:], lambda: cache)) * 1e3)
 
-    def loaded(ids: list[int]) -> float:
+    def load(self, what: str, ids: list[int]) -> None:
+        """The first token after a prompt that is loaded and `ids`."""
+        self.times[what].append(self._first(ids, lambda: load_prompt_cache(str(self._file))) * 1e3)
+
+    def _first(self, ids: list[int], find: Callable[[], list[Any]]) -> float:
         begun = time.perf_counter()
-        cache = load_prompt_cache(str(file))
-        evaluate(mx.argmax(model(mx.array([ids]), cache=cache)[0, -1]))
-        return (time.perf_counter() - begun) * 1e3
+        evaluate(mx.argmax(self._model(mx.array([ids]), cache=find())[0, -1]))
+        return time.perf_counter() - begun
 
-    known = prompt(tokens, 1)
-    computed(known, make_prompt_cache(model))
-    questions = [prompt(tokens, repeat, question)[tokens - 1 :] for repeat in range(repeats)]
-    return {
-        "mlx-lm, computed": statistics.median([computed(known, make_prompt_cache(model)) for _ in range(repeats)]),
-        "mlx-lm, loaded": statistics.median([loaded(known[-1:]) for _ in range(repeats)]),
-        f"mlx-lm, loaded, {question} more tokens": statistics.median([loaded(ids) for ids in questions]),
-    }
+
+def measured(model: Path, directory: Path, tokens: int, question: int, repeats: int) -> dict[str, float]:
+    """Medians of both. Loads take turns, so that other work on the machine slows down both."""
+    engines = Engines(model, directory / f"kv-{tokens}", tokens, question)
+    asyncio.run(engines.before(repeats))
+    mlx_lm, known = MlxLm(model, directory / f"{tokens}.safetensors"), prompt(tokens, 1)
+    current_backend().set_threads(ALL_THREADS)
+    for _ in range(repeats):
+        mlx_lm.compute(known)
+    for repeat in range(repeats):
+        asyncio.run(engines.after_restart(repeat))
+        current_backend().set_threads(ALL_THREADS)
+        mlx_lm.load("mlx-lm, loaded", known[-1:])
+        mlx_lm.load(f"mlx-lm, loaded, {question} more tokens", prompt(tokens, repeat, question)[tokens - 1 :])
+    medians = {what: statistics.median(times) for what, times in (engines.times | mlx_lm.times).items()}
+    return medians | {"bytes on disk per byte of a page": engines.bytes_on_disk_per_byte}
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -140,11 +165,9 @@ def main(words: Sequence[str] | None = None) -> None:
         model.mkdir()
         write_random_llama(model, **({} if arguments.small else LARGE))
         print(f"{'milliseconds to the first token of':<36}" + "".join(f"{tokens:>9,}" for tokens in arguments.tokens))
-        columns: list[dict[str, float]] = []
-        for tokens in arguments.tokens:
-            sizes = (tokens, arguments.question, arguments.repeats)
-            ours = asyncio.run(of_engine(model, Path(directory) / f"kv-{tokens}", *sizes))
-            columns.append(ours | of_mlx_lm(model, Path(directory) / f"{tokens}.safetensors", *sizes))
+        current_backend().prepare()
+        sizes = (arguments.question, arguments.repeats)
+        columns = [measured(model, Path(directory), tokens, *sizes) for tokens in arguments.tokens]
         for row in columns[0]:
             digits = 3 if row.startswith("bytes") else 1
             print(f"{row:<36}" + "".join(f"{column[row]:>9,.{digits}f}" for column in columns))

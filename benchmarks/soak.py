@@ -56,6 +56,9 @@ VISITORS = 12
 LEVEL_SECONDS = 120.0
 """Until then memory may grow; in a shorter run a third of it."""
 
+BUFFER_CACHE_BYTES = 32 << 20
+"""Freed buffers that MLX keeps: a bound that is reached at once, so that what grows later is something else."""
+
 ADMIN = User("soak", admin=True)
 
 WARM_UP_SECONDS = 8.0
@@ -374,6 +377,7 @@ async def serving(disk: Path, store: Store | None = None) -> AsyncIterator[Serve
             dummy=store is None,
             disk_cache=None if store is None else store.settings,
             total_pages=96,
+            buffer_cache_bytes=BUFFER_CACHE_BYTES,
             isolation="process",
             workers=workers,
             spill_directory=f"{disk}/spill",

@@ -12,6 +12,7 @@ Share = Annotated[float, Meta(ge=0, le=1)]
 Temperature = Annotated[float, Meta(ge=0, le=2)]
 Most = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Penalty = Annotated[float, Meta(ge=-2, le=2)]
+Pause = Annotated[float, Meta(ge=0, le=3600)]
 Repetition = Annotated[float, Meta(gt=0, le=100)]
 TokenId = Annotated[str, Meta(pattern="^[0-9]{1,9}$")]
 StopText = Annotated[str, Meta(min_length=1, max_length=1024)]
@@ -163,10 +164,15 @@ class Drawing(Strict, kw_only=True):
     stop: StopText | Annotated[list[StopText], Meta(max_length=64)] = []
 
 
+PATIENCE = 4.0
+"""How late a client may be, in parts of the time after which it is expected: as for contexts of programs."""
+
+
 class DrawnBody(Drawing, Body, kw_only=True, gc=True):
     """The fields of all endpoints: how tokens are drawn, and how they are sent.
 
-    `return_progress` is llama.cpp's: a stream then also tells how far its prompt is.
+    `return_progress` is llama.cpp's: a stream then also tells how far its prompt is. The next request of the
+    conversation is sent about `expect_return_seconds` after the reply, say because a tool runs meanwhile.
     """
 
     model: str
@@ -175,11 +181,13 @@ class DrawnBody(Drawing, Body, kw_only=True, gc=True):
     repetition_penalty: Repetition = 1.0
     logit_bias: dict[TokenId, Annotated[float, Meta(ge=-100, le=100)]] = {}
     prompt_cache_retention: Literal["in_memory", "in-memory", "24h"] | None = None
+    expect_return_seconds: Pause = 0.0
 
     @property
     def kept_seconds(self) -> float:
         """For how long the pages of prompt and reply shall be kept, as far as credits last; the engine bounds it."""
-        return {None: 0.0, "24h": 86_400.0}.get(self.prompt_cache_retention, 300.0)
+        asked = {None: 0.0, "24h": 86_400.0}.get(self.prompt_cache_retention, 300.0)
+        return max(asked, PATIENCE * self.expect_return_seconds)
 
     @property
     def tells_progress(self) -> bool:

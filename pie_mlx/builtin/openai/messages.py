@@ -141,6 +141,7 @@ class MessageRequest(Body, kw_only=True):
     thinking: ThinkingOptions | None = None
     output_config: OutputOptions = msgspec.field(default_factory=OutputOptions)
     cache_control: Any = None
+    expect_return_seconds: fields.Pause = 0.0
 
     @classmethod
     def prepared(cls, given: dict[str, Any], left_out: list[str]) -> dict[str, Any]:
@@ -222,6 +223,7 @@ def chat_of(request):
         response_format=fields.SchemaFormat(fields.Schema("answer", format.schema)) if format else fields.PlainText(),
         reasoning=_reasoning(request),
         prompt_cache_retention=_retention(request),
+        expect_return_seconds=request.expect_return_seconds,
     )
     chat.left_out = request.left_out
     paths = [path for path, _ in turns]

@@ -408,6 +408,11 @@ def test_what_a_request_asks_to_keep_is_kept_for_what_its_credits_pay(ask, life)
     assert 0 < cache["kept_seconds"] <= {"in_memory": 300, "24h": 3600}[life]
 
 
+def test_pages_are_kept_for_a_client_that_says_when_it_is_back(ask):
+    cache = ask("Remember the bread, " * 20, max_tokens=2, extra_body={"expect_return_seconds": 8}).timings["cache"]
+    assert 8 < cache["kept_seconds"] <= 32
+
+
 def test_the_tokens_that_were_cached_are_told_of_several_choices_too(ask):
     system = {"role": "system", "content": "Answer shortly. " + " ".join(f"Rule {n}: be brief." for n in range(40))}
     ask([system, {"role": "user", "content": "Hello"}], max_tokens=1)

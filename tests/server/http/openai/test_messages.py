@@ -220,6 +220,12 @@ def test_a_time_to_live_asks_for_pages_to_be_kept(create, control, most):
     assert kept <= most
 
 
+def test_pages_are_kept_for_a_client_that_says_when_it_is_back(create):
+    system = "Be kind. " * 20
+    usage = create(messages=HELLO, system=system, max_tokens=1, extra_body={"expect_return_seconds": 8}).usage
+    assert 8 < usage.cache["kept_seconds"] <= 32
+
+
 def test_a_billing_header_that_differs_keeps_nothing_from_being_found_again(claude, server):
     rules = {"type": "text", "text": "Be brief. " + " ".join(f"Habit {n}: nod." for n in range(40))}
 

@@ -66,6 +66,12 @@ def test_its_usage_is_that_of_the_chat(respond, ask):
     assert response.timings["prompt_n"] + response.timings["cache_n"] == chat.usage.prompt_tokens
 
 
+@pytest.mark.parametrize("hint", [{"prompt_cache_retention": "24h"}, {"expect_return_seconds": 8}])
+def test_what_a_request_asks_to_keep_is_kept(respond, hint):
+    response = respond(input="Remember the butter, " * 20, extra_body=hint)
+    assert response.timings["cache"]["kept_seconds"] > 8
+
+
 def test_instructions_and_items_are_turns(respond, ask):
     parts = [{"type": "input_text", "text": "What is "}, {"type": "input_text", "text": "your name?"}]
     items = [
