@@ -3,9 +3,9 @@
     python -m benchmarks.reuse [--tokens 1000 4000] [--question 16] [--repeats 3] [--small]
 
 Beside mlx-lm, which computes a prompt, and loads it with `load_prompt_cache` from what `save_prompt_cache` wrote to the
-same disk. Both have the same weights and the same BLAS. An equal prompt: mlx-lm has kept all of it but the last token,
-the engine whole pages. With a question, both compute its tokens after what is known. A random Llama of 119M parameters,
-the median of the repeats; files are in the system's cache on both sides.
+same disk. Both have the same weights and the same BLAS; the engine chooses its threads itself, mlx-lm gets one and all:
+on a busy machine threads wait for each other. Of an equal prompt both compute the last token; with a question, its
+tokens. A random Llama of 119M parameters, the median of the repeats; files are in the system's cache on both sides.
 """
 
 import argparse
@@ -97,7 +97,7 @@ class Engines:
             await self._ask(engine, "disk, after restart", self._known)
         asked = prompt(self._tokens, repeat, self._question)
         async with self._start() as engine:
-            await self._ask(engine, f"disk, {self._question} more tokens", asked)
+            await self._ask(engine, f"disk, {self._question} more", asked)
 
     async def _ask(self, engine: Engine, what: str, ids: list[int]) -> None:
         await asyncio.sleep(REST_SECONDS)
@@ -127,10 +127,13 @@ class MlxLm:
         self.times["mlx-lm, computed"].append((computed + self._first(ids[-1:], lambda: cache)) * 1e3)
 
     def load(self, what: str, ids: list[int]) -> None:
-        """The first token after a prompt that is loaded and `ids`."""
-        self.times[what].append(self._first(ids, lambda: load_prompt_cache(str(self._file))) * 1e3)
+        """The first token after a prompt that is loaded and `ids`: with one thread of the BLAS, and with all."""
+        for threads, told in ((1, "1 thread"), (ALL_THREADS, "all threads")):
+            current_backend().set_threads(threads)
+            seconds = self._first(ids, lambda: load_prompt_cache(str(self._file)))
+            self.times[f"{what}, {told}"].append(seconds * 1e3)
 
-    def _first(self, ids: list[int], find: Callable[[], list[Any]]) -> float:
+    def _first(self, ids: list[int], find: Callable[[], Any]) -> float:
         begun = time.perf_counter()
         evaluate(mx.argmax(self._model(mx.array([ids]), cache=find())[0, -1]))
         return time.perf_counter() - begun
@@ -146,9 +149,8 @@ def measured(model: Path, directory: Path, tokens: int, question: int, repeats: 
         mlx_lm.compute(known)
     for repeat in range(repeats):
         asyncio.run(engines.after_restart(repeat))
-        current_backend().set_threads(ALL_THREADS)
         mlx_lm.load("mlx-lm, loaded", known[-1:])
-        mlx_lm.load(f"mlx-lm, loaded, {question} more tokens", prompt(tokens, repeat, question)[tokens - 1 :])
+        mlx_lm.load(f"mlx-lm, loaded, {question} more", prompt(tokens, repeat, question)[tokens - 1 :])
     medians = {what: statistics.median(times) for what, times in (engines.times | mlx_lm.times).items()}
     return medians | {"bytes on disk per byte of a page": engines.bytes_on_disk_per_byte}
 

@@ -19,8 +19,7 @@ BILLING = re.compile(r"x-anthropic-billing-header:[^\n]*\s*")
 
 
 class Block(Strict):
-    """`cache_control` marks what to cache. Here all that was computed is found again, by its content; only its `ttl` is
-    a hint to keep it."""
+    """All that was computed is found again, by its content: of `cache_control`, only the `ttl` is a hint to keep it."""
 
     cache_control: Any = None
 
