@@ -12,6 +12,7 @@ import os
 import sys
 import textwrap
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 import msgspec
 from blake3 import blake3
@@ -23,6 +24,20 @@ from pie_mlx.errors import PieError
 
 AGAIN_SECONDS = 0.3
 CHILD = "async def main(input): ..."
+
+DECODER = """
+from inferlet import Context, Model, Sampler, runtime
+
+async def main(input):
+    model = Model.load(runtime.models()[0])
+    while True:
+        with Context(model) as context:
+            context.append(range(8))
+            async for step in context.generate(Sampler.argmax(), max_tokens=100, auto_flush=False):
+                await step.execute()
+"""
+DECODERS = (1, 4, 16, 64)
+"""How many of them attack at once."""
 
 RAW_FRAMES = """
     def write(*frames):
@@ -216,6 +231,14 @@ async def _launches(host: str, port: int) -> None:
                 socket.transport.abort()
 
 
+async def _decoders(host: str, port: int, count: int) -> None:
+    """Programs of one user, all of which do nothing but decode."""
+    async with await connect_as(f"ws://{host}:{port}", username="mallory") as client:
+        name = await upload(client, "decoder", DECODER)
+        decoders = [await client.launch(name, {}) for _ in range(count)]
+        await asyncio.gather(*(decoder.result() for decoder in decoders))
+
+
 async def _loop_elsewhere(host: str, port: int) -> None:
     """Asks nothing of the engine: what any second busy process of this machine costs."""
     del host, port
@@ -233,6 +256,7 @@ CLIENTS: dict[str, Callable[[str, int], Awaitable[None]]] = {
     "manifest bombs": _manifests,
     "source bombs": _sources,
     "launches and vanishes": _launches,
+    **{f"{count} decoders": partial(_decoders, count=count) for count in DECODERS},
 }
 
 
