@@ -18,11 +18,11 @@ from pie_mlx.engine.policies.planner import (
     WaitSeconds,
     is_stalled,
     paced,
-    shared_out,
     when_to_fire,
 )
 from pie_mlx.engine.policies.priority import PriorityPolicy
 from pie_mlx.engine.policies.reason import Reason, ReasonKind
+from pie_mlx.engine.policies.sharing import SharingMode, UserTurns, rows_of_each
 from pie_mlx.engine.policies.turnover import longest_wait_ticks
 from pie_mlx.engine.policies.view import Chunk, ContextView, Limits, RequestView, SharedRun, View
 from pie_mlx.errors import InvalidArgumentError
@@ -44,7 +44,9 @@ __all__ = [
     "ReasonKind",
     "RequestView",
     "SharedRun",
+    "SharingMode",
     "Suspension",
+    "UserTurns",
     "View",
     "Wait",
     "WaitSeconds",
@@ -55,7 +57,7 @@ __all__ = [
     "paced",
     "policy",
     "request_launch",
-    "shared_out",
+    "rows_of_each",
     "when_to_fire",
 ]
 

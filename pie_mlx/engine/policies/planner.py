@@ -7,7 +7,6 @@ the last two batches are awaited by name, and only while they live and their pro
 those that were forked since, nor those whose text has ended.
 """
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
@@ -106,23 +105,6 @@ def paced(limits: Limits, passes: Sequence[Chunk], prefill_tokens_per_second: fl
         max_batch_tokens=min(limits.max_batch_tokens, sum(decoded) + together),
         prefill_chunk_tokens=min(limits.prefill_chunk_tokens, together),
     )
-
-
-def shared_out(limits: Limits, users: Iterable[str], batch_line: tuple[float, float] | None) -> Limits:
-    """The limits of a batch of contexts of these `users`: the one with the fewest gets its share of the time.
-
-    `batch_line` is what a batch takes, as measured: so many seconds, and so many more for each context. With U users, a
-    batch takes at most U times as long as one of the fewest contexts alone, and no user has more rows than that allows.
-    """
-    counts = sorted(Counter(users).values())
-    if len(counts) < 2 or batch_line is None:
-        return limits
-    fixed, each = batch_line
-    most = math.inf if each <= 0 else ((len(counts) - 1) * fixed / each) + len(counts) * counts[0]
-    rows = counts[-1]
-    while rows > counts[0] and sum(min(count, rows) for count in counts) > most:
-        rows -= 1
-    return limits if rows == counts[-1] else replace(limits, max_user_contexts=rows)
 
 
 def fill_batch(

@@ -12,7 +12,7 @@ class Limits(msgspec.Struct, frozen=True):
 
     `turnover_seconds` is how long it would take to bring all pages of the pool back, as measured, and `turnover_ticks`
     the same in ticks; 0 while that is unknown (`turnover.py`). `max_user_contexts` bounds the rows of one user, while
-    others want some (`planner.py`).
+    others want some (`sharing.py`).
     """
 
     max_batch_tokens: int = 2048

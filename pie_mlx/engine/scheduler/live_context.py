@@ -1,6 +1,7 @@
 """A context as the engine keeps it alive: what is not page accounting."""
 
 import asyncio
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -10,6 +11,9 @@ from pie_mlx.engine.model.runner.token_watch import TokenWatch
 from pie_mlx.engine.model.token_counts import CountedText
 from pie_mlx.engine.speculation.drafting import NgramDrafter, Pace
 from pie_mlx.errors import ContextReleasedError, PieError
+
+NEWEST_RETURN = 0.2
+"""The weight of the newest time after which a program asked for its next pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,10 @@ class LiveContext:
     """The context it was forked from, or 0."""
     started_seconds: float = 0.0
     """When the first tokens of its last pass entered a batch (monotonic)."""
+    left_seconds: float = 0.0
+    """When its last pass was over (monotonic)."""
+    return_seconds: float = 0.005
+    """How long after a pass its program usually asks for the next one."""
     batch_contexts: int = 0
     """How many contexts were in that batch."""
     counted: CountedText | None = None
@@ -98,6 +106,11 @@ class LiveContext:
     @staticmethod
     def new(context: int, account: int, engine_seed: int, *, sampled: int = 0, parent: int = 0) -> "LiveContext":
         return LiveContext(context, account, stream_key(engine_seed, context), sampled, parent=parent)
+
+    def note_return(self) -> None:
+        """Its program asks for the next pass."""
+        if self.left_seconds:
+            self.return_seconds += NEWEST_RETURN * (time.monotonic() - self.left_seconds - self.return_seconds)
 
     def check_live(self) -> None:
         """Raises ContextReleasedError once the context is given up."""

@@ -268,6 +268,7 @@ class SchedulerQueue:
         )
         if context.id in self._state.forks:
             self._state.note_fork(context.id)
+        context.note_return()
         self.wake()
         timer = self._limit(waiting)
         try:

@@ -12,13 +12,14 @@ from pie_mlx.engine.model.runner.batch import Batch, BatchEntry, Outcome, StopCo
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.paging.page_io import PageIO
 from pie_mlx.engine.paging.prefill_rate import PREFILL_TOKENS
-from pie_mlx.engine.policies import Chunk, Limits, Plan, Policy, View, paced, shared_out
+from pie_mlx.engine.policies import Chunk, Limits, Plan, Policy, View
 from pie_mlx.engine.policies.planner import FiringState, WaitSeconds, is_stalled, when_to_fire
 from pie_mlx.engine.scheduler.forward_task import MOST_STEPS, BatchContinuation, ForwardTask
 from pie_mlx.engine.scheduler.oom import patience, refuse_last
 from pie_mlx.engine.scheduler.reports import TickReports
 from pie_mlx.engine.scheduler.restoring import Restorer
 from pie_mlx.engine.scheduler.retaining import end_unpaid, retained_contexts
+from pie_mlx.engine.scheduler.sharing import DeviceSharing
 from pie_mlx.engine.scheduler.tick_batch import Chunks, Claims, chunk_entry, fail_all, reserve_further, take_result
 from pie_mlx.engine.scheduler.tick_state import TickState
 from pie_mlx.engine.scheduler.tick_view import PromptGate, is_contended, settlement_holdings, tick_view
@@ -63,6 +64,7 @@ class Scheduler:
         self._page_io, self._restorer, self._reports = page_io, restorer, reports
         self._claims = Claims(state, runner, enabled=runs_ahead)
         self._prompt_gate = PromptGate(state)
+        self._sharing = DeviceSharing(state)
         self._firing = FiringState()
         self._quiet_since = self._runnable_since = self._committed = time.monotonic()
         self._wait_seconds = 0.0
@@ -98,9 +100,10 @@ class Scheduler:
         # After every batch of a lone program: no picture is needed to see that.
         if not self._state.working() and not self._state.pages_to_withhold:
             self._runnable_since, self._wait_seconds = now, 0.0
+            self._sharing.pause()
             return Plan()
         view = self._view()
-        if view.passes or self._state.loads:
+        if view.passes or self._state.loads or self._sharing.seconds_to_wait():
             self._quiet_since = now
         if not view.passes:
             self._runnable_since = now
@@ -122,21 +125,15 @@ class Scheduler:
         return tick_view(
             self._state,
             self._accounting,
-            lambda passes: paced(self._shared_out(limits, passes), passes, rate),
+            lambda passes: self._sharing.select(passes, self._returning(passes), limits, rate),
             stalled=stalled,
         )
 
-    def _shared_out(self, limits: Limits, passes: Sequence[Chunk]) -> Limits:
-        """With the rows that one user may have beside those who have work, or will have some at once."""
-        contexts = self._state.contexts
-        if len(contexts) < 2:
-            return limits
-        runnable = [one.context for one in passes]
-        returning = filter(self.may_return, self._firing.missing(runnable))
-        users = [contexts[context].user for context in (*runnable, *returning)]
-        if not users or users.count(users[0]) == len(users):
-            return limits
-        return shared_out(limits, users, self._state.window_cost.line())
+    def _returning(self, passes: Sequence[Chunk]) -> list[int]:
+        """Contexts without a pass that will most likely have one at once."""
+        if len(self._state.contexts) < 2:
+            return []
+        return list(filter(self.may_return, self._firing.missing([one.context for one in passes])))
 
     def _with_turnover(self, limits: Limits) -> Limits:
         """With how long it would take to bring the whole pool back."""
@@ -147,10 +144,10 @@ class Scheduler:
 
     def _seconds_to_wait(self, view: View, now: float) -> float:
         if not view.passes:
-            return 0.0
+            return self._sharing.seconds_to_wait()
         runnable = [one.context for one in view.passes]
         limit = self._limits.max_batch_contexts
-        answer = when_to_fire(self._firing, runnable, self.may_return, limit, now - self._runnable_since)
+        answer = when_to_fire(self._firing, runnable, self._is_awaited, limit, now - self._runnable_since)
         return answer.seconds if isinstance(answer, WaitSeconds) else self.seconds_for_forks(runnable, now)
 
     def seconds_for_forks(self, runnable: Sequence[int], now: float) -> float:
@@ -170,6 +167,9 @@ class Scheduler:
         if found is None or found.rests:
             return False
         return context not in state.requests and state.store.contexts[context].resident
+
+    def _is_awaited(self, context: int) -> bool:
+        return self.may_return(context) and self._state.has_turn(context)
 
     def _stalled_plan(self, now: float) -> Plan | None:
         """Nothing moves: after one batch time of grace the first that waits gets its way (Q2).
@@ -236,6 +236,7 @@ class Scheduler:
             copies = await self._page_io.carry_out()
             outcome = await self._runner.run(Batch(entries, copies, continuation, further, ahead, prefetches))
         except BatchFailedError as error:
+            self._sharing.charge()
             fail_all([task for task, _ in chunks], error)
             self._after_batch(chunks, error)
             return
@@ -257,7 +258,8 @@ class Scheduler:
 
     def _further_steps(self, chunks: Chunks) -> int:
         """How many steps may follow a batch at once, if there are pages for them: none while others have work."""
-        if not chunks or len(self._state.working()) > len(chunks):
+        working = len(list(filter(self._state.has_turn, self._state.working())))
+        if not chunks or working > len(chunks):
             return 0
         steps = MOST_STEPS
         for task, count in chunks:
@@ -267,9 +269,14 @@ class Scheduler:
         return steps
 
     def _continuation(self, chunks: Chunks) -> StopCondition:
-        changed, tasks = self._state.changed, [task for task, _ in chunks]
+        turn, changed, tasks = self._state.turn, self._state.changed, [task for task, _ in chunks]
         plans = [task.continuation for task in tasks if task.continuation is not None]
-        return BatchContinuation(plans, lambda: not changed.is_set() and all(task.continues for task in tasks))
+
+        def is_wanted() -> bool:
+            over = changed.is_set() if turn is None else time.monotonic() >= turn.until_seconds
+            return not over and all(task.continues for task in tasks)
+
+        return BatchContinuation(plans, is_wanted)
 
     def enter(self, chunks: Chunks) -> None:
         """The passes are in the batch until its end. Nothing is planned meanwhile: none of them is suspended (T24)."""
@@ -290,6 +297,7 @@ class Scheduler:
         # Time in which nothing could fire is no wait: counted, it would let those that missed this batch fire at once
         # and alone, and the programs would stay in two groups that take turns for good.
         before, self._committed = self._committed, time.monotonic()
+        self._sharing.commit(chunks, seconds, steps)
         self._runnable_since = self._committed
         counts = [count for _, count in chunks]
         tokens = sum(counts)
@@ -334,6 +342,7 @@ class Scheduler:
         if error is None:
             context.fresh = False
             context.waiting_ticks = 0
+            context.left_seconds = self._committed
             context.ran_tick = self._state.ticks
             context.stay_rows += 1
         if task.is_unowned:
@@ -362,7 +371,7 @@ class Scheduler:
         )
         waiting = state.working().difference([task.context.id for task, _ in chunks if not task.replay])
         for context in waiting:
-            state.contexts[context].waiting_ticks += 1
+            state.contexts[context].waiting_ticks += context in state.requests or state.has_turn(context)
         self._emit(
             TickCompleted(
                 tick=state.ticks,

@@ -1,5 +1,6 @@
 """From the plan's chunks to the runner's batch, and from its results back to the passes."""
 
+import time
 from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
@@ -169,16 +170,23 @@ class Claims:
         """`entries`, with a slot more for those whose next step may be in flight after the batch.
 
         None while others wait, or a prompt needs the next batch for its rest: a batch with all contexts is worth more
-        than an early one.
+        than an early one. Nor at the end of a turn: the next batch is another user's.
         """
         state = self._state
         state.store.pool.pop_displaced()
-        if not self._enabled or state.requests or state.restorations or len(state.passes) > len(entries):
+        if not self._enabled or state.requests or state.restorations or self._others_wait(len(entries)):
             return entries
         if not self._runner.model.follows or any([count < task.remaining for task, count in chunks]):
             return entries
         pairs = zip(chunks, entries, strict=True)
         return tuple([self._with_slot(entry) if _will_go_on(task) else entry for (task, _), entry in pairs])
+
+    def _others_wait(self, entries: int) -> bool:
+        state, turn = self._state, self._state.turn
+        if turn is None:
+            return len(state.passes) > entries
+        ends = time.monotonic() + state.tick_seconds >= turn.until_seconds
+        return ends or len(list(filter(state.has_turn, state.passes))) > entries
 
     def _with_slot(self, entry: BatchEntry) -> BatchEntry:
         store, length = self._state.store, entry.kv_length + len(entry.further_slots)

@@ -85,6 +85,16 @@ class Restoration:
         return item.first_slot + item.cursor if item is not None and has_begun else 0
 
 
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Passes of one user alone run, until about `until_seconds` (monotonic). If it has none, the device waits for the
+    next one until `awaited_until_seconds`."""
+
+    user: str
+    until_seconds: float
+    awaited_until_seconds: float
+
+
 @dataclass(slots=True)
 class TickState:
     """Live contexts, and at most one pass, one restore under way and one page request for each of them.
@@ -92,7 +102,8 @@ class TickState:
     `memory` are the terms of the system's memory: `most_withheld` is less than they ask for once nothing moved for want
     of pages, and while not even a short piece of a prompt fits them, it `holds_prompts`. `changed` wakes the loop.
     `window_cost` is what drafts take. `forks` were forked and have not run since; at `forked_seconds` (monotonic) the
-    latest of them was made, or asked for its first pass. `tick_seconds` is what a tick takes lately.
+    latest of them was made, or asked for its first pass. `tick_seconds` is what a tick takes lately. `turn` is
+    whose turn it is, None while nobody's passes are held back for those of others.
     """
 
     store: PageStore
@@ -110,6 +121,7 @@ class TickState:
     tick_seconds: float = 0.0
     batch_contexts: int = 0
     window_cost: WindowCost = field(default_factory=WindowCost)
+    turn: Turn | None = None
     arrivals: "itertools.count[int]" = field(default_factory=itertools.count)
 
     def has_work(self, context: int) -> bool:
@@ -119,6 +131,10 @@ class TickState:
     def working(self) -> set[int]:
         """Every context that has work."""
         return self.passes.keys() | self.requests.keys() | self.restorations.keys()
+
+    def has_turn(self, context: int) -> bool:
+        """Whether passes of the context may run now, as far as its user goes."""
+        return self.turn is None or self.contexts[context].user == self.turn.user
 
     def is_held(self, task: ForwardTask) -> bool:
         """Whether a prompt is not begun because its peak does not fit the system's memory."""

@@ -35,18 +35,18 @@ HOLD_SECONDS = 10.0
 def tick_view(
     state: TickState,
     accounting: Accounting,
-    limits_of: Callable[[Sequence[Chunk]], Limits],
+    select: Callable[[Sequence[Chunk]], tuple[Sequence[Chunk], Limits]],
     *,
     stalled: bool = False,
 ) -> View:
-    """All that the policy may know; `limits_of` tells the limits of a batch of some passes.
+    """All that the policy may know; `select` tells which of all passes may run now, and the limits of a batch of them.
 
     Holders are worked out only when the requests, pages to withhold and those that contexts grow into exceed the
     available pages: otherwise no context is suspended.
     """
     available = state.store.pool.available()
-    requests, passes = tuple(_request_views(state)), tuple(_pass_views(state))
-    limits = limits_of(passes)
+    requests = tuple(_request_views(state))
+    passes, limits = select(tuple(_pass_views(state)))
     withhold = state.pages_to_withhold
     growth = _growth_pages(state) if requests else {}
     short = sum(request.pages for request in requests) + withhold + sum(growth.values()) > available
@@ -57,7 +57,7 @@ def tick_view(
         capacity_pages=state.store.pool.capacity,
         available_pages=available,
         contexts=tuple([_context_view(state, accounting, live, held, growth) for live in contexts]),
-        passes=passes,
+        passes=tuple(passes),
         requests=requests,
         shared_runs=tuple([SharedRun(run.run, run.pages, run.holders) for run in held.runs]),
         limits=limits,

@@ -16,7 +16,6 @@ from pie_mlx.engine.policies import (
     WaitSeconds,
     is_stalled,
     policy,
-    shared_out,
     when_to_fire,
 )
 from tests.engine.policies.scenes import ran, resident, scene
@@ -123,29 +122,6 @@ def test_a_batch_is_never_empty_and_keeps_its_limits(
     for chunk in plan.chunks:
         tokens, atomic = wanted[chunk.context]
         assert chunk.tokens == tokens if atomic else 1 <= chunk.tokens <= min(tokens, limits.prefill_chunk_tokens)
-
-
-FLOOD = ["mallory"] * 60
-
-
-def test_a_batch_takes_each_of_two_users_no_more_than_twice_its_own_time():  # Q8
-    assert shared_out(Limits(), ["ada", *FLOOD], (1.0, 0.1)).max_user_contexts == 11
-    assert shared_out(Limits(), ["ada", "ada", *FLOOD], (1.0, 0.1)).max_user_contexts == 12
-
-
-def test_everybody_has_as_many_rows_as_the_user_with_the_fewest():  # Q8
-    assert shared_out(Limits(), ["ada", "ada", *FLOOD], (0.0, 1.0)).max_user_contexts == 2
-
-
-@given(st.lists(st.integers(1, 80), min_size=1, max_size=6), st.floats(0, 1), st.floats(0, 1))
-def test_contexts_that_cost_nothing_more_and_those_of_one_user_all_have_rows(
-    counts: list[int], fixed: float, each: float
-):
-    users = [str(user) for user, count in enumerate(counts) for _ in range(count)]
-    assert shared_out(Limits(), users, None) == shared_out(Limits(), users, (1.0, 0.0)) == Limits()
-    assert shared_out(Limits(), ["ada"] * counts[0], (fixed, each)) == Limits()
-    rows = min(shared_out(Limits(), users, (fixed, each)).max_user_contexts, max(counts))
-    assert min(counts) <= rows <= max(counts)
 
 
 def test_a_context_without_a_row_because_of_its_user_waits_for_that_reason():  # Q8

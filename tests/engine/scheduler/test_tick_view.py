@@ -29,7 +29,7 @@ async def test_a_context_that_is_being_restored_keeps_its_place() -> None:  # Q2
             store.working.release(late.id, everything)
             engine.part(Restorer).begin(state.contexts[early.id])
             assert early.id in state.restorations
-            view = tick_view(state, services.accounting, lambda _: LIMITS)
+            view = tick_view(state, services.accounting, lambda passes: (passes, LIMITS))
             return {item.context: item.arrival for item in view.contexts}
 
         device_is_free = occupy_device(engine)

@@ -1,0 +1,145 @@
+"""Whose passes run now, where several users have some: everybody's in one batch, or those of one in turn."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from msgspec.structs import replace
+
+from pie_mlx.engine.policies import Chunk, Limits, SharingMode, UserTurns, paced, rows_of_each
+from pie_mlx.engine.policies.sharing import TURN_SECONDS
+from pie_mlx.engine.scheduler.tick_batch import Chunks
+from pie_mlx.engine.scheduler.tick_state import ATOMIC_TOKENS, TickState, Turn
+from pie_mlx.engine.speculation.drafting.costs import Lately
+
+LONGEST_AWAITED_SECONDS = 0.01
+"""The device waits no longer for the next pass of the user whose turn it is. A longer wait would be of no use to many
+programs, and the time is that user's."""
+
+SHORTEST_AWAITED_SECONDS = 1e-4
+
+
+class DeviceSharing:
+    """Gives turns (`TickState.turn`) where one batch of all would leave a user less than its share, and charges them.
+
+    For the scheduler's loop. `clock` is monotonic seconds.
+    """
+
+    def __init__(self, state: TickState, clock: Callable[[], float] = time.monotonic) -> None:
+        self._state, self._clock = state, clock
+        self._turns, self._mode = UserTurns(), SharingMode()
+        self._since = self._committed = clock()
+        """From when on time is charged to whose turn it is; when the latest batch was over."""
+        self._steps: dict[int, Lately] = {}
+        """What a step of so many contexts of one user takes, which has the device to itself."""
+        self._present: dict[str, int] = {}
+        """How many contexts of each user have work."""
+        self._left: dict[str, float] = {}
+        """When the latest batch of each user was over."""
+
+    def select(
+        self, passes: Sequence[Chunk], returning: Iterable[int], limits: Limits, rate: float | None
+    ) -> tuple[Sequence[Chunk], Limits]:
+        """The passes that may run now, and the limits of their batch.
+
+        The contexts `returning` were in the last batches and may come back at once. `rate` is how many tokens of
+        prompts are computed in a second. Without a pass, the batch is to wait for the next of the user whose turn it
+        is, for `seconds_to_wait` at most.
+        """
+        if len(self._state.contexts) < 2 and len(self._present) < 2 and not self._left:
+            return passes, paced(limits, passes, rate)
+        absent = list(returning)
+        self._note_present(passes, absent)
+        awaited = [Chunk(number, 1, atomic=True) for number in absent]
+        limits = paced(limits, [*passes, *awaited] if len(self._present) > 1 else passes, rate)
+        if len(self._present) > 1 and not self._steps and self._mode.together:
+            self._mode = SharingMode.measuring(self._clock())
+        if len(self._present) > 1 and not self._mode.together:
+            return self._in_turns(passes, absent), limits
+        if self._state.turn is not None or len(self._present) < 2:
+            self.pause()
+        if len(self._present) > 1:
+            rows = rows_of_each(self._present.values(), limits.max_batch_contexts)
+            limits = replace(limits, max_user_contexts=rows)
+        return passes, limits
+
+    def seconds_to_wait(self) -> float:
+        """How long the device waits for the next pass of the user whose turn it is, if there is none; 0 if it is
+        nobody's turn."""
+        turn = self._state.turn
+        return 0.0 if turn is None else max(SHORTEST_AWAITED_SECONDS, turn.awaited_until_seconds - self._clock())
+
+    def commit(self, chunks: Chunks, seconds: float, steps: int) -> None:
+        """A batch is computed, in so many `seconds` and `steps`: charge it, and learn what it tells.
+
+        Pieces of prompts tell nothing: `paced` bounds how long they hold up others.
+        """
+        now = self._clock()
+        since, self._committed = now - self._committed, now
+        is_shared = self._state.turn is None and len(self._present) > 1
+        if not is_shared and all([count == 1 for _, count in chunks]):
+            waited = min(max(0.0, since - seconds), LONGEST_AWAITED_SECONDS)
+            self._steps.setdefault(len(chunks), Lately()).add((seconds + waited) / steps)
+        if len(self._present) < 2:
+            self._since = now
+            return
+        rows = Counter([task.context.user for task, _ in chunks])
+        if is_shared and all([count <= ATOMIC_TOKENS for _, count in chunks]):
+            got = {user: steps * self._seconds_alone(rows[user], wanted) for user, wanted in self._present.items()}
+            self._mode = self._mode.after_shared(now, since, got)
+        for user in rows:
+            self._left[user] = now
+        self.charge()
+
+    def charge(self) -> None:
+        """A batch is over: the time since the one before was that of the user whose turn it is."""
+        now = self._clock()
+        if self._state.turn is not None:
+            self._turns = self._turns.charged(now - self._since)
+            self._mode = self._mode.after_turn(now)
+        self._since = now
+
+    def pause(self) -> None:
+        """Nobody waits for another one: the time until somebody does is nobody's."""
+        self._state.turn = None
+        self._since = self._clock()
+
+    def _note_present(self, passes: Sequence[Chunk], absent: Sequence[int]) -> None:
+        """Users with passes, and those who had some a moment ago."""
+        contexts = self._state.contexts
+        found = Counter(contexts[number].user for number in (*(one.context for one in passes), *absent))
+        if self._left:
+            now = self._clock()
+            self._left = {user: left for user, left in self._left.items() if now - left < LONGEST_AWAITED_SECONDS}
+            for user in self._left.keys() - found.keys():
+                found[user] = self._present.get(user, 1)
+        self._present = dict(found)
+
+    def _in_turns(self, passes: Sequence[Chunk], absent: Sequence[int]) -> Sequence[Chunk]:
+        contexts, now = self._state.contexts, self._clock()
+        awaited_until: dict[str, float] = {}
+        for number in absent:
+            live = contexts[number]
+            until = live.left_seconds + _patience(live.return_seconds)
+            awaited_until[live.user] = max(awaited_until.get(live.user, 0.0), until)
+        users = {contexts[one.context].user for one in passes}
+        users |= {user for user, until in awaited_until.items() if until > now}
+        if not users:
+            self._state.turn = None
+            return ()
+        self._turns = self._turns.given(users)
+        holder = self._turns.holder
+        left = min(self._turns.seconds_left(users), TURN_SECONDS)
+        self._state.turn = Turn(holder, self._since + left, awaited_until.get(holder, 0.0))
+        return [one for one in passes if contexts[one.context].user == holder]
+
+    def _seconds_alone(self, rows: int, wanted: int) -> float:
+        """What a step of `rows` of a user's contexts is worth, whose `wanted` contexts would have the device alone: no
+        more than that, where another number of contexts was measured. Turns then tell."""
+        known = max([count for count in self._steps if count <= wanted], default=min(self._steps))
+        return (self._steps[known].median or 0.0) * rows / max(wanted, known)
+
+
+def _patience(return_seconds: float) -> float:
+    """How long to wait for a program that usually comes back after so long."""
+    return 0.0 if return_seconds > LONGEST_AWAITED_SECONDS else min(2 * return_seconds, LONGEST_AWAITED_SECONDS)

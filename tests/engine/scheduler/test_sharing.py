@@ -1,0 +1,90 @@
+"""Whose passes run where several users have some."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from pie_mlx.engine.kv import PageStore
+from pie_mlx.engine.policies import Chunk, Limits
+from pie_mlx.engine.scheduler.forward_task import ForwardTask
+from pie_mlx.engine.scheduler.live_context import LiveContext
+from pie_mlx.engine.scheduler.sharing import DeviceSharing
+from pie_mlx.engine.scheduler.tick_state import TickState
+
+HEAVY = "mallory"
+
+
+@dataclass
+class Device:
+    """A clock, and what a batch takes: `fixed` seconds and `row` more for each context. Programs come back at once."""
+
+    fixed: float
+    row: float
+    seconds: float = 0.0
+    rows: dict[str, int] = field(default_factory=dict[str, int])
+
+    def run(self, users: Sequence[str], for_seconds: float) -> dict[str, float]:
+        """Rows per second of each of `users`, one of them for each context."""
+        state = TickState(PageStore(pages=2, page_size=16, identity=b"test"))
+        for number, user in enumerate(users):
+            state.contexts[number] = LiveContext(number, 1, 1, user=user)
+        sharing = DeviceSharing(state, lambda: self.seconds)
+        until, self.rows = self.seconds + for_seconds, dict.fromkeys(users, 0)
+        while self.seconds < until:
+            passes = [Chunk(number, 1, atomic=True) for number in state.contexts]
+            chosen, limits = sharing.select(passes, [], Limits(), None)
+            self.compute(sharing, state, chosen, limits)
+        return {user: count / for_seconds for user, count in self.rows.items()}
+
+    def compute(self, sharing: DeviceSharing, state: TickState, chosen: Sequence[Chunk], limits: Limits) -> None:
+        taken = dict.fromkeys(self.rows, 0)
+        chunks = list[tuple[ForwardTask, int]]()
+        for one in chosen[: limits.max_batch_contexts]:
+            live = state.contexts[one.context]
+            if taken[live.user] < limits.max_user_contexts:
+                taken[live.user] += 1
+                chunks.append((ForwardTask(live, (), (), 0, asyncio.Future(loop=LOOP)), 1))
+        seconds = self.fixed + self.row * len(chunks)
+        self.seconds += seconds
+        sharing.commit(chunks, seconds, 1)
+        for user, count in taken.items():
+            self.rows[user] += count
+
+
+LOOP = asyncio.new_event_loop()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def loop() -> Iterator[None]:
+    yield
+    LOOP.close()
+
+
+@pytest.mark.parametrize("others", [1, 4, 16, 63])
+@pytest.mark.parametrize(("fixed", "row"), [(0.004, 0.004), (0.0, 0.004), (0.02, 0.001), (0.02, 0.00001)])
+def test_a_stream_keeps_its_share_beside_however_many_of_another_user(others: int, fixed: float, row: float):  # Q8
+    device = Device(fixed, row)
+    alone = device.run(["ada"], 1.0)["ada"]
+    assert device.run(["ada", *[HEAVY] * others], 12.0)["ada"] >= 0.45 * alone
+
+
+def test_rows_that_cost_next_to_nothing_are_not_split():  # Q8
+    device = Device(0.02, 0.00001)
+    alone = device.run(["ada"], 1.0)["ada"]
+    beside = device.run(["ada", *[HEAVY] * 63], 30.0)
+    assert beside["ada"] >= 0.93 * alone
+    assert beside[HEAVY] >= 0.93 * 63 * alone
+
+
+def test_three_users_have_a_third_each_whatever_they_launch():  # Q8
+    device = Device(0.004, 0.004)
+    alone = device.run(["ada"], 1.0)["ada"]
+    rates = device.run(["ada", "bob", *[HEAVY] * 40], 12.0)
+    assert min(rates["ada"], rates["bob"]) >= 0.3 * alone
+
+
+def test_one_user_has_every_batch_to_itself():  # Q8
+    device = Device(0.001, 0.001)
+    assert device.run([HEAVY] * 9, 1.0)[HEAVY] == pytest.approx(9 / 0.010, rel=0.02)
