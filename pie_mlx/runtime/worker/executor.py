@@ -1,7 +1,6 @@
 """The engine's side of a program in its own process."""
 
 import asyncio
-import signal
 import socket
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -13,14 +12,13 @@ import msgspec
 from pie_mlx.engine.hosting.process import ProcessHost
 from pie_mlx.errors import (
     EngineStoppedError,
-    InvalidArgumentError,
     LaunchError,
     PieError,
     ProcessCancelledError,
     ProcessError,
     ProtocolError,
 )
-from pie_mlx.runtime.execution.outcome import VALUE_LIMIT_BYTES, Failed, Outcome, Returned
+from pie_mlx.runtime.execution.outcome import Failed, Outcome
 from pie_mlx.runtime.execution.output_capture import StreamName, Write
 from pie_mlx.runtime.worker.call_dispatcher import CallDispatcher, UserCallMemory
 from pie_mlx.runtime.worker.debug_relay import DebugRelay
@@ -43,7 +41,9 @@ from pie_mlx.runtime.worker.frames.messages import (
 )
 from pie_mlx.runtime.worker.limits import cpu_exceeded
 from pie_mlx.runtime.worker.link import WorkerLink
+from pie_mlx.runtime.worker.outcomes import launch_error, outcome_of, signal_name
 from pie_mlx.runtime.worker.proxy_route import new_password, open_listener
+from pie_mlx.runtime.worker.starting import StartGate
 
 T = TypeVar("T")
 
@@ -62,6 +62,8 @@ EXIT_SECONDS = 2.0
 
 class Pool(Protocol):
     """Where workers come from. Methods belong to the engine's loop."""
+
+    gate: StartGate
 
     def assign_worker(self, executor: "WorkerExecutor") -> WorkerLink:
         """A worker that waits for its launch spec. Raises PieError."""
@@ -151,7 +153,7 @@ class WorkerExecutor:
         return self._host.time.seconds
 
     def start(self) -> None:
-        self._on_loop(self._begin)
+        self._on_loop(lambda: self._pool.gate.enter(self))
 
     def cancel(self, reason: str) -> None:
         self._cancelled = self._cancelled or reason
@@ -174,6 +176,7 @@ class WorkerExecutor:
     def exited(self, exit: Exit) -> None:
         """The worker has exited."""
         self._exited = True
+        self._pool.gate.leave(self)
         if self._link is not None:
             self._link.drain(partial(self._gone, exit))
         else:
@@ -189,6 +192,7 @@ class WorkerExecutor:
         return self._host.time.rest_seconds
 
     def frame(self, frame: FromWorker, held_bytes: int) -> None:
+        self._pool.gate.leave(self)
         match frame:
             case CallFrame():
                 self.heard_seconds = self._loop.time()
@@ -231,7 +235,8 @@ class WorkerExecutor:
             self._link.hold("unseen output")
             self._callbacks.after_delivery(lambda: self._on_loop(self._resume_reading))
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
+        """Give it a worker, unless it was cancelled."""
         if self._cancelled:
             self._finish(Failed(ProcessCancelledError(self._cancelled)))
             return
@@ -242,8 +247,9 @@ class WorkerExecutor:
             link = self._pool.assign_worker(self)
         except Exception as error:  # the launcher waits for an outcome
             self._shut_proxy()
+            self._pool.gate.leave(self)
             self._pool.retire(self)
-            self._finish(Failed(_launch_error(error)))
+            self._finish(Failed(launch_error(error)))
             return
         self._attach_link(link, data)
 
@@ -325,6 +331,8 @@ class WorkerExecutor:
             self.kill_with(ProcessCancelledError(self._cancelled))  # it waits for a debugger, and hears nothing else
         elif self._link is not None:
             self._link.send(pack(Stop(self._cancelled)))
+        elif self._pool.gate.leave(self):
+            self.begin()
 
     def _resume_reading(self) -> None:
         if self._link is not None:
@@ -335,7 +343,7 @@ class WorkerExecutor:
             self._link.drain_pipes()
         late = ProcessError("worker: it did not exit", hint="its program left threads or children running: end them")
         self._exit_timer = self._loop.call_later(EXIT_SECONDS, self.kill_with, late)
-        self._finish(_outcome(ended))
+        self._finish(outcome_of(ended))
 
     def _gone(self, exit: Exit) -> None:
         self._finish(Failed(self._failure or self._crash(exit)))
@@ -367,7 +375,7 @@ class WorkerExecutor:
             return cpu_exceeded(limit_seconds)
         if not exit.forked:
             return LaunchError("worker: the system cannot start another process", hint="end some programs")
-        how = f"killed by {_signal_name(-exit.status)}" if exit.status < 0 else f"exited with status {exit.status}"
+        how = f"killed by {signal_name(-exit.status)}" if exit.status < 0 else f"exited with status {exit.status}"
         lines = self._last_text.splitlines()[-LAST_LINES:]
         return ProcessError(f"worker {how} before its program ended", stderr="\n".join(lines))
 
@@ -376,24 +384,3 @@ class WorkerExecutor:
             self._loop.call_soon_threadsafe(act)
         except RuntimeError:  # the engine has stopped, and every worker with it
             self._finish(Failed(EngineStoppedError("engine: it has stopped", hint="start another engine")))
-
-
-def _outcome(ended: Ended) -> Outcome:
-    if len(ended.value) > VALUE_LIMIT_BYTES:
-        return Failed(ProtocolError(f"worker: a return value of {len(ended.value)} characters"))
-    if ended.error is None:
-        return Returned(ended.value, ended.format)
-    return Failed(ended.error.exception(), ended.error.kind)
-
-
-def _launch_error(error: Exception) -> PieError:
-    if isinstance(error, ProtocolError | InvalidArgumentError):
-        return LaunchError(f"worker: {error.message}", hint=error.hint)
-    return error if isinstance(error, PieError) else LaunchError(f"worker: {type(error).__name__}: {error}")
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

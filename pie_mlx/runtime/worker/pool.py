@@ -38,6 +38,7 @@ from pie_mlx.runtime.worker.link import WorkerLink
 from pie_mlx.runtime.worker.priorities import weigh
 from pie_mlx.runtime.worker.proxy_route import Route, authorization
 from pie_mlx.runtime.worker.settings import WorkerSettings
+from pie_mlx.runtime.worker.starting import StartGate
 from pie_mlx.runtime.worker.watch.threads import ThreadWatch
 from pie_mlx.runtime.worker.watch.watchdog import Watchdog
 from pie_mlx.runtime.worker.workspaces import TemporaryRoot, scratch_directory, sweep
@@ -110,6 +111,7 @@ class WorkerPool:
         self._idle: dict[int, WorkerLink] = {}
         self._process_ids: dict[int, int] = {}
         self._refill_timer: asyncio.TimerHandle | None = None
+        self.gate = StartGate(loop, lambda: {executor.username for executor in self._running.values()})
         self._stopped = False
         raise_limit()
         self._root = TemporaryRoot()
@@ -280,6 +282,7 @@ class WorkerPool:
         self._server.hang_up()
         for number in [*self._running, *self._idle]:
             self._exited(number, Exit(-9, 0.0))
+        self.gate.close()
 
     def _launch_spec(self, program: Program, input: Input, username: str, draws: Draws | None) -> LaunchSpec:
         lasting = self._settings.scratch_directory is not None

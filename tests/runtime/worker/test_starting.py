@@ -1,0 +1,114 @@
+"""Launches start in turn, a few at once."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pie_mlx.runtime.worker.starting import ALONE, StartGate
+
+PROCESSORS = 4
+
+
+class Launches:
+    """A gate, who has begun, and who has programs that run."""
+
+    def __init__(self) -> None:
+        self.begun: list[Launch] = []
+        self.running: set[str] = set()
+        self.gate = StartGate(asyncio.get_running_loop(), lambda: self.running, PROCESSORS)
+
+    def enter(self, *users: str) -> "list[Launch]":
+        launches = [Launch(user, self) for user in users]
+        for launch in launches:
+            self.gate.enter(launch)
+        return launches
+
+    def names(self) -> list[str]:
+        return [launch.username for launch in self.begun]
+
+
+class Launch:
+    def __init__(self, username: str, launches: Launches) -> None:
+        self.username, self._launches = username, launches
+
+    def begin(self) -> None:
+        self._launches.begun.append(self)
+
+
+class FailingLaunch(Launch):
+    """It gets no worker."""
+
+    def begin(self) -> None:
+        super().begin()
+        self._launches.gate.leave(self)
+
+
+async def test_the_only_user_keeps_all_processors_busy():
+    launches = Launches()
+    launches.enter(*["ada"] * 50)
+    assert len(launches.begun) == ALONE * PROCESSORS
+    launches.gate.leave(launches.begun[0])
+    await asyncio.sleep(0)
+    assert len(launches.begun) == ALONE * PROCESSORS + 1
+
+
+async def test_a_user_beside_others_starts_programs_on_half_of_the_processors():
+    launches = Launches()
+    launches.running.add("ada")
+    launches.enter(*["mallory"] * 50)
+    assert launches.names() == ["mallory"] * (PROCESSORS // 2)
+
+
+async def test_a_user_who_comes_after_a_flood_starts_at_once():
+    launches = Launches()
+    launches.enter(*["mallory"] * 200)
+    launches.enter("ada")
+    assert launches.names()[-1] == "ada"
+
+
+async def test_a_launch_that_is_given_up_before_its_turn_never_begins():
+    launches = Launches()
+    launches.running.add("ada")
+    waiting = launches.enter(*["mallory"] * 4)[-1]
+    assert launches.gate.leave(waiting)
+    for launch in list(launches.begun):
+        assert not launches.gate.leave(launch)
+        await asyncio.sleep(0)
+    assert waiting not in launches.begun
+    assert len(launches.begun) == 3
+
+
+async def test_a_thousand_launches_that_fail_at_once_all_fail():
+    launches = Launches()
+    for _ in range(1000):
+        launches.gate.enter(FailingLaunch("ada", launches))
+    while len(launches.begun) < 1000:  # noqa: ASYNC110 - a failure lets the next one begin in the next turn of the loop
+        await asyncio.sleep(0)
+
+
+async def test_those_that_wait_begin_when_the_engine_stops_so_that_they_fail():
+    launches = Launches()
+    launches.enter(*["ada"] * 50)
+    launches.gate.close()
+    assert len(launches.begun) == 50
+
+
+@given(st.lists(st.sampled_from(["ada", "bob", "mallory"]), max_size=40))
+def test_everybody_begins_and_nobody_holds_more_than_a_share(users: Sequence[str]):
+    async def run() -> None:
+        launches = Launches()
+        launches.running = {"ada", "bob"}
+        launches.enter(*users)
+        ended = 0
+        while ended < len(launches.begun):
+            starting = Counter(launch.username for launch in launches.begun[ended:])
+            assert all(count <= PROCESSORS // 2 for count in starting.values())
+            launches.gate.leave(launches.begun[ended])
+            ended += 1
+            await asyncio.sleep(0)
+        assert Counter(launches.names()) == Counter(users)
+
+    asyncio.run(run())
