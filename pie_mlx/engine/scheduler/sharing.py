@@ -64,8 +64,8 @@ class DeviceSharing:
         return passes, limits
 
     def seconds_to_wait(self) -> float:
-        """How long the device waits for the next pass of the user whose turn it is, if there is none; 0 if it is
-        nobody's turn."""
+        """How long the device waits for the next pass of the user whose turn it is, if there is none; 0 without
+        turns."""
         turn = self._state.turn
         return 0.0 if turn is None else max(SHORTEST_AWAITED_SECONDS, turn.awaited_until_seconds - self._clock())
 
@@ -100,7 +100,7 @@ class DeviceSharing:
         self._since = now
 
     def pause(self) -> None:
-        """Nobody waits for another one: the time until somebody does is nobody's."""
+        """No user waits for another one: the time until one does is not counted."""
         self._state.turn = None
         self._since = self._clock()
 

@@ -103,7 +103,7 @@ class TickState:
     of pages, and while not even a short piece of a prompt fits them, it `holds_prompts`. `changed` wakes the loop.
     `window_cost` is what drafts take. `forks` were forked and have not run since; at `forked_seconds` (monotonic) the
     latest of them was made, or asked for its first pass. `tick_seconds` is what a tick takes lately. `turn` is
-    whose turn it is, None while nobody's passes are held back for those of others.
+    whose turn it is, None while no passes are held back for those of other users.
     """
 
     store: PageStore
