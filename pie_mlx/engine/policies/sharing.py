@@ -19,7 +19,8 @@ MOST_CREDIT_SECONDS = 0.25
 """So much less than others a user counts as having used at most, after time in which it wanted nothing."""
 
 WINDOW_SECONDS = 0.1
-"""What users get of shared batches is judged over so much time at least."""
+"""What users get of shared batches is judged over so much time at least, and twice as much before it is too little: a
+stall of the machine says nothing."""
 
 FEWEST_TURNS_SECONDS, MOST_TURNS_SECONDS = 0.2, 6.4
 """How long users take turns before one batch of all is tried again: twice as long each time that this was no good."""
@@ -94,9 +95,10 @@ class SharingMode(msgspec.Struct, frozen=True):
         total = {**self.got, **{user: self.got.get(user, 0.0) + value for user, value in got.items()}}
         if math.isinf(self.since):  # the first one
             return replace(self, since=now, until=now + self.together_seconds)
-        if now - self.since < WINDOW_SECONDS:
+        too_little = any(total[user] < due[user] for user in due)
+        if now - self.since < (2 * WINDOW_SECONDS if too_little else WINDOW_SECONDS):
             return replace(self, due=due, got=total)
-        if any(total[user] < due[user] for user in due):
+        if too_little:
             lasts = max(self.turns_seconds, (now - self.since) / TRIAL_SHARE)
             return SharingMode(False, now, now + lasts, min(2 * lasts, MOST_TURNS_SECONDS))
         if now < self.until:

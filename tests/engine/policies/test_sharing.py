@@ -89,7 +89,15 @@ def test_a_batch_of_all_is_tried_again_ever_more_rarely():
         assert mode.after_turn(mode.until - 0.01) == mode
         mode = mode.after_turn(mode.until)
         assert mode.together
-    assert lengths == pytest.approx([1.6, 3.2, 6.4, 6.4, 6.4, 6.4, 6.4, MOST_TURNS_SECONDS], rel=0.2)
+    assert lengths == pytest.approx([3.2, *[MOST_TURNS_SECONDS] * 7], rel=0.2)
+
+
+def test_a_stall_of_the_machine_says_nothing():
+    mode = SharingMode().after_shared(0.0, 0.02, {"ada": 0.02, "bob": 0.02})
+    mode = mode.after_shared(0.11, 0.11, {"ada": 0.02, "bob": 0.02})
+    for now in (0.13, 0.15, 0.17, 0.19, 0.21):
+        mode = mode.after_shared(now, 0.02, {"ada": 0.02, "bob": 0.02})
+    assert mode.together
 
 
 def test_turns_measure_anew_ever_more_rarely_where_batches_are_good():
