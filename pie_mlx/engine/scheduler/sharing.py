@@ -58,7 +58,7 @@ class DeviceSharing:
             return self._in_turns(passes, absent), limits
         if self._state.turn is not None or len(self._present) < 2:
             self.pause()
-        if len(self._present) > 1:
+        if sum(self._present.values()) > limits.max_batch_contexts and len(self._present) > 1:
             rows = rows_of_each(self._present.values(), limits.max_batch_contexts)
             limits = replace(limits, max_user_contexts=rows)
         return passes, limits

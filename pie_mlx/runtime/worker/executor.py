@@ -176,7 +176,7 @@ class WorkerExecutor:
     def exited(self, exit: Exit) -> None:
         """The worker has exited."""
         self._exited = True
-        self._pool.gate.leave(self)
+        self._pool.gate.started(self)
         if self._link is not None:
             self._link.drain(partial(self._gone, exit))
         else:
@@ -192,7 +192,7 @@ class WorkerExecutor:
         return self._host.time.rest_seconds
 
     def frame(self, frame: FromWorker, held_bytes: int) -> None:
-        self._pool.gate.leave(self)
+        self._pool.gate.started(self)
         match frame:
             case CallFrame():
                 self.heard_seconds = self._loop.time()
@@ -247,7 +247,7 @@ class WorkerExecutor:
             link = self._pool.assign_worker(self)
         except Exception as error:  # the launcher waits for an outcome
             self._shut_proxy()
-            self._pool.gate.leave(self)
+            self._pool.gate.started(self)
             self._pool.retire(self)
             self._finish(Failed(launch_error(error)))
             return
@@ -331,7 +331,7 @@ class WorkerExecutor:
             self.kill_with(ProcessCancelledError(self._cancelled))  # it waits for a debugger, and hears nothing else
         elif self._link is not None:
             self._link.send(pack(Stop(self._cancelled)))
-        elif self._pool.gate.leave(self):
+        elif self._pool.gate.withdraw(self):
             self.begin()
 
     def _resume_reading(self) -> None:

@@ -43,16 +43,18 @@ class StartGate:
         self._waiting.setdefault(launch.username, deque()).append(launch)
         self._admit()
 
-    def leave(self, launch: Starter) -> bool:
-        """A launch has started, or is given up; whether it had not begun."""
+    def started(self, launch: Starter) -> None:
+        """A launch has started, or failed to. Ignored if it was known to have."""
         if (timer := self._starting.pop(launch, None)) is not None:
             timer.cancel()
-            self._loop.call_soon(self._admit)  # later: the one that left may have failed at once, and so may all others
-            return False
-        queue = self._waiting.get(launch.username, ())
+            self._loop.call_soon(self._admit)  # later: it may have failed at once, and so may all others
+
+    def withdraw(self, launch: Starter) -> bool:
+        """A launch is given up; False if it has begun already."""
+        queue = self._waiting.get(launch.username, deque())
         if launch not in queue:
             return False
-        self._waiting[launch.username].remove(launch)
+        queue.remove(launch)
         return True
 
     def close(self) -> None:
@@ -79,7 +81,7 @@ class StartGate:
         del self._waiting[user]
         if queue:
             self._waiting[user] = queue
-        self._starting[launch] = self._loop.call_later(LONGEST_START_SECONDS, self.leave, launch)
+        self._starting[launch] = self._loop.call_later(LONGEST_START_SECONDS, self.started, launch)
         launch.begin()
         return True
 

@@ -43,14 +43,14 @@ class FailingLaunch(Launch):
 
     def begin(self) -> None:
         super().begin()
-        self._launches.gate.leave(self)
+        self._launches.gate.started(self)
 
 
 async def test_the_only_user_keeps_all_processors_busy():
     launches = Launches()
     launches.enter(*["ada"] * 50)
     assert len(launches.begun) == ALONE * PROCESSORS
-    launches.gate.leave(launches.begun[0])
+    launches.gate.started(launches.begun[0])
     await asyncio.sleep(0)
     assert len(launches.begun) == ALONE * PROCESSORS + 1
 
@@ -73,9 +73,10 @@ async def test_a_launch_that_is_given_up_before_its_turn_never_begins():
     launches = Launches()
     launches.running.add("ada")
     waiting = launches.enter(*["mallory"] * 4)[-1]
-    assert launches.gate.leave(waiting)
+    assert launches.gate.withdraw(waiting)
     for launch in list(launches.begun):
-        assert not launches.gate.leave(launch)
+        assert not launches.gate.withdraw(launch)
+        launches.gate.started(launch)
         await asyncio.sleep(0)
     assert waiting not in launches.begun
     assert len(launches.begun) == 3
@@ -106,7 +107,7 @@ def test_everybody_begins_and_nobody_holds_more_than_a_share(users: Sequence[str
         while ended < len(launches.begun):
             starting = Counter(launch.username for launch in launches.begun[ended:])
             assert all(count <= PROCESSORS // 2 for count in starting.values())
-            launches.gate.leave(launches.begun[ended])
+            launches.gate.started(launches.begun[ended])
             ended += 1
             await asyncio.sleep(0)
         assert Counter(launches.names()) == Counter(users)
