@@ -1,17 +1,21 @@
 """Whose passes run where several users have some."""
 
 import asyncio
+import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import pytest
 
+from inferlet import Context
 from pie_mlx.engine.kv import PageStore
-from pie_mlx.engine.policies import Chunk, Limits
+from pie_mlx.engine.policies import Chunk, Limits, SharingMode
 from pie_mlx.engine.scheduler.forward_task import ForwardTask
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.scheduler.sharing import DeviceSharing
 from pie_mlx.engine.scheduler.tick_state import TickState
+from pie_mlx.events import TickCompleted
+from tests.engine.running import Running, running
 
 HEAVY = "mallory"
 
@@ -88,3 +92,26 @@ def test_three_users_have_a_third_each_whatever_they_launch():  # Q8
 def test_one_user_has_every_batch_to_itself():  # Q8
     device = Device(0.001, 0.001)
     assert device.run([HEAVY] * 9, 1.0)[HEAVY] == pytest.approx(9 / 0.010, rel=0.02)
+
+
+@pytest.fixture
+def in_turns(monkeypatch: pytest.MonkeyPatch) -> Iterator[Running]:
+    """An engine on which users take turns for good."""
+    monkeypatch.setattr(SharingMode, "measuring", lambda now: SharingMode(together=False))  # pyright: ignore[reportUnknownLambdaType]
+    with running() as engine:
+        yield engine
+
+
+async def test_texts_in_turns_are_those_of_streams_alone_and_no_batch_has_two_users(
+    in_turns: Running,
+) -> None:  # Q8, Q10
+    engine, prompts = in_turns, [in_turns.prompt(12, seed) for seed in range(4)]
+    with contextlib.ExitStack() as stack:
+        contexts: list[Context] = []
+        for number, prompt in enumerate(prompts):
+            stack.enter_context(engine.process("ada" if number == 3 else HEAVY))
+            contexts.append(Context(engine.model).append(prompt))
+        drawn = await asyncio.gather(*(engine.greedy(context, 24) for context in contexts))
+    assert max(event.contexts for event in engine.events if isinstance(event, TickCompleted)) <= 3
+    alone = [await engine.greedy(Context(engine.model).append(prompt), 24) for prompt in prompts]
+    assert drawn == alone
