@@ -89,13 +89,14 @@ class DeviceSharing:
             self._mode = self._mode.after_shared(now, since, got)
         for user in rows:
             self._left[user] = now
-        self.charge()
+        self.charge(seconds)
 
-    def charge(self) -> None:
-        """A batch is over: the time since the one before was that of the user whose turn it is."""
+    def charge(self, seconds: float = 0.0) -> None:
+        """A batch is over, which took so many `seconds`: they are charged to the user whose turn it is, with the wait
+        before. What is beyond the longest wait for a program is no fault of its user."""
         now = self._clock()
         if self._state.turn is not None:
-            self._turns = self._turns.charged(now - self._since)
+            self._turns = self._turns.charged(min(now - self._since, seconds + LONGEST_AWAITED_SECONDS))
             self._mode = self._mode.after_turn(now)
         self._since = now
 
