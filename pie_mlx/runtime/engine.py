@@ -48,6 +48,7 @@ from pie_mlx.runtime.program.parameters import Input
 from pie_mlx.runtime.program.program import Program, find_program
 from pie_mlx.runtime.program_ports import ProgramPorts
 from pie_mlx.runtime.recording.recorder import ProcessRecorder, Recorder
+from pie_mlx.runtime.worker.compiled.preparing import prepare
 from pie_mlx.runtime.worker.frames.messages import Draws
 from pie_mlx.runtime.worker.pool import WorkerPool, check_sandbox, find_route
 from pie_mlx.runtime.worker.proxy_route import Route
@@ -204,6 +205,7 @@ class Engine:
         Raises LaunchError, and InvalidArgumentError for a budget below 1.
         """
         entry = program if isinstance(program, Entry) else await asyncio.to_thread(_entry, program)
+        await prepare(entry, self._workers.components if self._workers else None)
         traceparent = "" if http is None else traceparent_header(http.request.headers)
         value = fitting_input(entry.parameters, plain_input(input), entry.identity)
         tell = self._ports.process_tree.tell_launcher
@@ -306,6 +308,7 @@ class Engine:
         if self._workers is not None and entry.program is not None and entry.executor is None:
             launch = partial(self._workers.executor, entry.program, value, username, host, event_queue, write, debugger)
             read = None if record is None else record.clock_read
+            launch = launch if entry.node is None else partial(launch, node=entry.node)
             return partial(launch, draws=draws if record is None else record.draws, clock_read=read)
         body = partial(entry.run, value)
         if entry.executor is not None:
@@ -391,10 +394,7 @@ def _entry(program: Launchable) -> Entry:
 
 def _engine_settings(model: str | Path | EngineSettings, settings: dict[str, Any]) -> EngineSettings:
     known = [field.name for field in dataclasses.fields(EngineSettings) if field.name != "model"]
-    for name in settings:
-        if name not in known:
-            raise InvalidArgumentError(
-                f"engine setting {name!r}: unknown{nearest(name, known)}", hint=f"known settings: {', '.join(known)}"
-            )
-    base = model if isinstance(model, EngineSettings) else EngineSettings(str(model))
-    return dataclasses.replace(base, **settings)
+    for name in settings.keys() - set(known):
+        what = f"engine setting {name!r}: unknown{nearest(name, known)}"
+        raise InvalidArgumentError(what, hint=f"known settings: {', '.join(known)}")
+    return dataclasses.replace(model if isinstance(model, EngineSettings) else EngineSettings(str(model)), **settings)

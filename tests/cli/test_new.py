@@ -98,8 +98,25 @@ def test_nothing_is_overwritten(pie, tmp_path):
     assert "not empty" in ended.err
 
 
+@pytest.mark.parametrize(("option", "main"), [("--ts", "main.ts"), ("-t", "main.ts"), ("--js", "main.js")])
+def test_a_new_program_in_another_language_holds_and_knows_where_its_types_are(pie, tmp_path, option, main):
+    folder = tmp_path / "my-prog"
+    assert pie("new", "my-prog", "-o", folder, option).out.endswith(f"run it:   pie run {folder}\n")
+    assert pie("check", folder).out.startswith("my-prog@0.1.0\n  ok: ")
+    assert json.loads((folder / "package.json").read_text())["main"] == main
+    (config,) = folder.glob("*config.json")
+    (types,) = json.loads(config.read_text())["compilerOptions"]["paths"]["inferlet"]
+    assert Path(types).is_file()
+
+
+def test_a_new_program_in_typescript_runs(pie, tmp_path):
+    pie("new", "my-prog", "-o", tmp_path / "x", "--ts")
+    ended = pie("run", tmp_path / "x", "--model", "pie-tiny", "--one-shot", "--", "--max-tokens", "3")
+    assert (ended.code, "tokens" in ended.out) == (0, True), ended.err
+
+
 @pytest.mark.parametrize(
-    "words", [["a b"], ["../x"], ["demo", "--ts"], ["demo", "-t"], ["demo", "--template", "x"], []]
+    "words", [["a b"], ["../x"], ["demo", "--ts", "--template", "json"], ["demo", "--template", "x"], []]
 )
 def test_a_wrong_command_line_writes_nothing(pie, tmp_path, monkeypatch, words):
     monkeypatch.chdir(tmp_path)

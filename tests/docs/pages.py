@@ -8,7 +8,7 @@ ROOT = Path(__file__).parents[2]
 GENERATED = {
     *(
         f"docs/reference/{name}.md"
-        for name in ("architectures", "blocking", "cli", "config", "hosts", "http", "sdk", "waits")
+        for name in ("architectures", "blocking", "cli", "config", "hosts", "http", "javascript", "sdk", "waits")
     ),
     "docs/gallery.md",
 }
@@ -42,7 +42,12 @@ def name(page: Path) -> str:
 
 def python_blocks(page: Path) -> list[Block]:
     """The python blocks of a page, in order."""
-    found = [code for language, code in _FENCE.findall(page.read_text(encoding="utf-8")) if language == "python"]
+    return blocks_in("python", page)
+
+
+def blocks_in(wanted: str, page: Path) -> list[Block]:
+    """The blocks of a page in one language, in order."""
+    found = [code for language, code in _FENCE.findall(page.read_text(encoding="utf-8")) if language == wanted]
     return [Block(name(page), number, code) for number, code in enumerate(found)]
 
 

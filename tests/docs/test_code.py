@@ -14,6 +14,7 @@ ELSEWHERE = {
     "docs/guide/speculation.md": "tests/engine/speculation/drafting/test_guide.py",
     "docs/guide/testing.md": "tests/testing/test_plugin.py",
     "docs/guide/text.md": "tests/engine/text/test_guide.py",
+    "docs/guide/typescript.md": "tests/javascript/inferlet/test_guide.py",
 }
 """Pages whose code other tests run."""
 
@@ -72,7 +73,7 @@ def test_a_script_runs(block, capsys, monkeypatch):
 
 @pytest.mark.parametrize("page", WRITTEN, ids=name)
 def test_every_block_is_of_a_kind_that_is_checked(page):
-    assert languages(page) <= {"", "python", "mermaid"}
+    assert languages(page) <= {"", "python", "typescript", "mermaid"}
 
 
 @pytest.mark.parametrize(("page", "test"), ELSEWHERE.items(), ids=str)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from pie_mlx.client import connect
 from pie_mlx.events import ProcessFailed, ProcessMessage
+from pie_mlx.runtime.store.packing import pack_module
 from tests.hostile.conftest import LANGUAGES
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -26,7 +27,9 @@ class Stranger:
     async def launch_file(self, path, /, **input):
         manifest = MANIFEST.format(name=path.stem.replace("_", "-"))
         if path not in self._uploaded:
-            await self._client.install(path.read_bytes(), manifest, keep=False)
+            data = path.read_bytes()
+            payload = data if path.suffix == ".py" else pack_module(data, manifest, f"main{path.suffix}")
+            await self._client.install(payload, manifest, keep=False)
             self._uploaded.add(path)
         return await self._client.launch(f"{path.stem.replace('_', '-')}@1.0.0", input)
 

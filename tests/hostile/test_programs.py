@@ -43,7 +43,7 @@ def refused(target):
             with target.stays_healthy():
                 result = await (await mallory.launch(name, **input)).result()
         assert result["worked"] == []
-        assert result["tried"] >= at_least
+        assert result["tried"] >= at_least[language]
 
     return check
 
@@ -52,7 +52,7 @@ def refused(target):
 async def test_private_files_cannot_be_read(refused, tmp_path, language):
     key = tmp_path / "id_ed25519"
     key.write_text("PRIVATE KEY")
-    await refused(language, "read_files", 35, path=str(key))
+    await refused(language, "read_files", {"python": 35, "javascript": 33}, path=str(key))
     assert key.read_text() == "PRIVATE KEY"
 
 
@@ -61,11 +61,25 @@ async def test_other_files_cannot_be_changed(refused, tmp_path, language):
     folder = tmp_path / "data"
     (folder / "empty").mkdir(parents=True)
     (folder / "kept").write_text("kept")
-    before = (folder / "kept").stat()
-    await refused(language, "change_files", 30, folder=str(folder))
+    before = unread(folder / "kept")
+    await refused(language, "change_files", {"python": 30, "javascript": 33}, folder=str(folder))
     assert sorted(os.listdir(folder)) == ["empty", "kept"]
     assert (folder / "kept").read_text() == "kept"
-    assert (folder / "kept").stat() == before
+    assert unread(folder / "kept") == before
+
+
+def unread(path):
+    """What the system says of a file, without when it was read."""
+    found = path.stat()
+    return (
+        found.st_mode,
+        found.st_uid,
+        found.st_gid,
+        found.st_nlink,
+        found.st_size,
+        found.st_mtime_ns,
+        found.st_ctime_ns,
+    )
 
 
 @EVERY_LANGUAGE
@@ -73,7 +87,13 @@ async def test_no_network_is_reached(target, refused, language):
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.setblocking(False)
         port = server.getsockname()[1]
-        await refused(language, "reach_network", 60, port=port, socket=str(target.home / "run" / "engine.sock"))
+        await refused(
+            language,
+            "reach_network",
+            {"python": 60, "javascript": 20},
+            port=port,
+            socket=str(target.home / "run" / "engine.sock"),
+        )
         with pytest.raises(BlockingIOError):
             server.accept()
 
@@ -89,20 +109,19 @@ def victim():
 @EVERY_LANGUAGE
 async def test_other_processes_are_left_alone(target, refused, victim, language):
     nice = victim.nice()
-    await refused(language, "control_processes", 25, pid=victim.pid)
+    await refused(language, "control_processes", {"python": 25, "javascript": 25}, pid=victim.pid)
     assert (victim.is_running(), victim.nice()) == (True, nice)
     assert target.child.poll() is None
 
 
 @on_linux
-@EVERY_LANGUAGE
-async def test_the_walls_stay_up(refused, language):
-    await refused(language, "leave_walls", 15)
+async def test_the_walls_stay_up(refused):
+    await refused("python", "leave_walls", {"python": 15})
 
 
 @EVERY_LANGUAGE
 async def test_secrets_of_the_engine_are_not_there(target, refused, language):
-    await refused(language, "read_engine", 12, home=str(target.home), secret=SECRET)
+    await refused(language, "read_engine", {"python": 12, "javascript": 12}, home=str(target.home), secret=SECRET)
 
 
 @EVERY_LANGUAGE
@@ -157,7 +176,9 @@ async def test_contexts_of_others_cannot_be_named(target, language):
         await bystander.terminate()
 
 
-WAYS = {
+WAYS = {}
+"""How a program of each language falls apart, and what its client is told of it."""
+WAYS["python"] = {
     "segmentation fault": "killed by SIGSEGV",
     "fault in a thread": "killed by SIGSEGV",
     "abort": "killed by SIGABRT",
@@ -175,7 +196,23 @@ WAYS = {
     "finalizer": "exited with status 5",
     "no descriptors": "",
 }
-"""How a program falls apart, and what its client is told of it."""
+WAYS["javascript"] = {
+    "abort": "killed by SIGABRT",
+    "exit": "exited with status 3",
+    "process.exit": "4",
+    "kill": "killed by SIGKILL",
+    "stack": "Maximum call stack size exceeded",
+    "nothing": "thrown: undefined",
+    "text": "\x1b[2J\ufffd",
+    "odd error": "",
+    "error without text": "",
+    "rejection": "null",
+    "later error": "later",
+    "error in an exit": "5",
+    "no descriptors": "",
+    "no prototype": "",
+    "own trace": "traced",
+}
 
 
 @EVERY_LANGUAGE
@@ -183,12 +220,12 @@ async def test_whatever_breaks_in_a_program_is_told_and_breaks_nothing_else(targ
     engine = psutil.Process(target.child.pid)
     async with stranger(target, language) as mallory:
         with target.stays_healthy():
-            for way, told in WAYS.items():
+            for way, told in WAYS[language].items():
                 last = await ending(await mallory.launch("fall_apart", way=way))
                 assert isinstance(last, ProcessFailed), way
                 assert told in last.message, (way, last)
         descriptors = engine.num_fds()
-        for way in WAYS:
+        for way in WAYS[language]:
             await ending(await mallory.launch("fall_apart", way=way))
         assert engine.num_fds() <= descriptors + 2
 

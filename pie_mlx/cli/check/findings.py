@@ -12,7 +12,10 @@ from pie_mlx.cli.terminal.errors import FAILED
 from pie_mlx.config import LoadedConfig, load_config
 from pie_mlx.config.schema import is_secret
 from pie_mlx.errors import LaunchError, PieError
+from pie_mlx.runtime.configured import COMPILED
 from pie_mlx.runtime.execution.entry import missing_offers
+from pie_mlx.runtime.javascript.check import javascript_findings
+from pie_mlx.runtime.program.language import JAVASCRIPT, WEBASSEMBLY, language_of
 from pie_mlx.runtime.program.manifest import Manifest
 from pie_mlx.runtime.program.program import MANIFEST_FILE, Program, examine_program, find_program
 from pie_mlx.runtime.program.source_reading import findings_of
@@ -89,10 +92,26 @@ def check_program(path: Path) -> Checked:
 
 
 def _source_findings(program: Program) -> list[str]:
+    language = language_of(program.main_file)
+    if language is WEBASSEMBLY:
+        return _component_findings(program.main_file)
     try:
+        if language is JAVASCRIPT:
+            return javascript_findings(program.main_file, program.directory, program.manifest.runtime.entry)
         return findings_of(program.manifest, program.main_file, program.directory)
     except LaunchError as error:
         return [error.message]
+
+
+def _component_findings(file: Path) -> list[str]:
+    """What compiling it finds."""
+    from pie_mlx.runtime.worker.compiled.cache import CompiledComponents
+
+    try:
+        CompiledComponents(home() / COMPILED).get(file)
+    except LaunchError as error:
+        return [f"{error.message}: {error.hint}"]
+    return []
 
 
 def _dependency_errors(manifest: Manifest) -> list[str]:

@@ -12,7 +12,6 @@ from click.shell_completion import CompletionItem
 Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 _FILES = "file"
 _PATHS = (".", "/", "~")
-_MAIN = ("main.py", "Pie.toml")
 _LISTED = 100
 
 
@@ -47,11 +46,11 @@ def _programs_and_paths() -> dict[str, str]:
 
 
 def _programs_here() -> Iterator[str]:
+    from pie_mlx.runtime.program.program import looks_like_path
+
     for path in Path().iterdir():
-        if path.is_dir() and any((path / name).is_file() for name in _MAIN):
-            yield f"{path}{os.sep}"
-        elif path.suffix in (".py", ".pie"):
-            yield str(path)
+        if looks_like_path(path.name):
+            yield f"{path}{os.sep}" if path.is_dir() else str(path)
 
 
 def _processes() -> dict[str, str]:

@@ -8,6 +8,7 @@ from pie_mlx.config import load_config, pie_home
 from pie_mlx.config.schema import AuthConfig
 from pie_mlx.errors import LaunchError, PieError
 from pie_mlx.runtime.daemon.builtin_programs import NAMES, builtin_program
+from pie_mlx.runtime.program.language import SUFFIXES
 from pie_mlx.runtime.program.program import Program
 from pie_mlx.runtime.store import ProgramStore, TrustedOwners
 from pie_mlx.runtime.store.resolution import parse_identifier
@@ -57,6 +58,6 @@ def not_installed(word: str) -> LaunchError:
     if is_model(word):
         return model_as_program(word)
     name = word.partition("@")[0]
-    files = [file for suffix in (".py", ".pie") if Path(file := f"{name}{suffix}").is_file()]
+    files = [file for suffix in (*SUFFIXES, ".pie") if Path(file := f"{name}{suffix}").is_file()]
     hint = f"did you mean '{files[0]}'?" if files else "'pie list' shows what is, 'pie install PATH' installs"
     return LaunchError(f"program '{word}' is not installed", hint=hint)

@@ -76,7 +76,7 @@ def command(ctx: click.Context, **given: Any) -> int:
     --allow-network, --port, --log, --record, --inline, --debug-port, --config). Beside a running engine of the same
     model that takes its memory twice; 'pie stop' ends that engine first. It waits for an engine that is starting.
 
-    PATH is a .py file, a directory with main.py, or a .pie package; NAME is an installed program.
+    PATH is a .py, .ts or .js file, a directory with a main file, or a .pie package; NAME is an installed program.
 
     Lines you type are messages for it, until Ctrl-D. Piped input is not sent, so a script's loop keeps its lines.
 
@@ -143,7 +143,9 @@ def _is_path(word: str) -> bool:
 
 def _refuse_model(word: str) -> None:
     """Raise LaunchError for the name of a model's repo, which looks like a path."""
-    if not _REPO.fullmatch(word) or word.endswith((".py", ".pie")) or Path(word).exists():
+    from pie_mlx.runtime.program.language import SUFFIXES
+
+    if not _REPO.fullmatch(word) or word.endswith((*SUFFIXES, ".pie")) or Path(word).exists():
         return
     from pie_mlx.cli.programs.installed import is_model, model_as_program
 

@@ -59,7 +59,7 @@ _MISUSE = frozenset({"AttributeError", "NameError", "TypeError"})
 
 def _finding(path: Path) -> str:
     """What 'pie check' finds first in a program; "" for nothing."""
-    if path.suffix == ".pie":
+    if path.suffix != ".py" and not path.is_dir():
         return ""
     from pie_mlx.runtime.program.program import find_program
     from pie_mlx.runtime.program.source_reading import findings_of

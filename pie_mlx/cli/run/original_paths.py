@@ -7,7 +7,6 @@ from typing import TypeVar
 import msgspec
 
 from pie_mlx.events import ProcessEvent, ProcessFailed, ProcessOutput
-from pie_mlx.runtime.program.program import MAIN_FILE
 
 SomeEvent = TypeVar("SomeEvent", bound=ProcessEvent)
 
@@ -19,8 +18,8 @@ class OriginalPaths:
         self._original = str(path.absolute())
         self._digest = digest
         # The directory above may have any name: a traceback puts it in quotation marks.
-        copy = rf'(?:(?<=File ")[^"\n]{{0,1024}}|[^\s"]{{0,1024}})/{digest}'
-        self._copy = re.compile(copy if path.is_dir() else rf"{copy}/{re.escape(MAIN_FILE)}")
+        copy = rf'(?:(?<=File ")[^"\n]{{0,1024}}|[^\s"(]{{0,1024}})/{digest}'
+        self._copy = re.compile(copy if path.is_dir() else rf"{copy}/main{re.escape(path.suffix)}")
 
     def __call__(self, event: SomeEvent) -> SomeEvent:
         match event:

@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime.program.program import MAIN_FILE, Program, find_program, looks_like_path
+from pie_mlx.runtime.program.language import SUFFIXES, main_in
+from pie_mlx.runtime.program.program import Program, find_program, looks_like_path
 
 ResolveName = Callable[[str, Sequence[str]], Program]
 """Finds an installed program by its name, with or without a version, for the given users. Raises LaunchError."""
@@ -44,8 +45,12 @@ def _found(word: str, parent: Program | None, resolve: Callable[[str], Program])
     if word in (parent.manifest.name, parent.identity):
         return parent
     home = parent.main_file.resolve().parent
-    is_path = "/" in word or word.endswith((".py", ".pie")) or (home / word / MAIN_FILE).is_file()
+    is_path = "/" in word or word.endswith((*SUFFIXES, ".pie")) or _is_program(home / word)
     return _inside(home, word) if is_path else resolve(word)
+
+
+def _is_program(path: Path) -> bool:
+    return path.is_dir() and main_in(path) is not None
 
 
 def _inside(home: Path, word: str) -> Program:

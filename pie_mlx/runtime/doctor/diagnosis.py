@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from pie_mlx.gpu_meter.gpu_reading import NO_GPU, GpuReading
+from pie_mlx.runtime.doctor.node import NodeFacts, judged
 from pie_mlx.supported import Machine, Obstacle, platform_obstacle, python_obstacle
 
 
@@ -141,6 +142,7 @@ class Facts:
     sandbox: SandboxFacts | FactFailure
     network: NetworkFacts | FactFailure | None = None
     """None: programs have no network."""
+    node: NodeFacts | FactFailure | None = None
     programs: ProgramFacts | FactFailure = ProgramFacts()
     gpu: GpuReading | FactFailure = NO_GPU
     disk_caches: Mapping[str, DiskCacheFacts | FactFailure | None] = field(
@@ -165,6 +167,7 @@ def diagnose(facts: Facts) -> list[Diagnosis]:
         *program_lines(facts.programs),
         sandbox_line(facts.sandbox),
         *network_lines(facts.network),
+        *node_lines(facts.node),
         backend_line(facts.backend),
         *record_lines(facts.record, facts.backend),
         gpu_line(facts.gpu),
@@ -300,6 +303,13 @@ def network_lines(network: NetworkFacts | FactFailure | None) -> Iterator[Diagno
         yield _error("network", network)
     elif network is not None:
         yield _network_line(network, f"programs may reach {', '.join(network.hosts) or 'no host'}")
+
+
+def node_lines(node: NodeFacts | FactFailure | None) -> Iterator[Diagnosis]:
+    if isinstance(node, FactFailure):
+        yield _error("node", node)
+    elif node is not None:
+        yield Diagnosis("node", *judged(node))
 
 
 def _network_line(network: NetworkFacts, found: str) -> Diagnosis:

@@ -15,8 +15,10 @@ from pie_mlx.errors import LaunchError
 from pie_mlx.runtime.execution.executor import Executor
 from pie_mlx.runtime.execution.http_answer import answer_request
 from pie_mlx.runtime.execution.outcome import Outcome
+from pie_mlx.runtime.javascript.program import NodeProgram, node_program
 from pie_mlx.runtime.program.entry_kind import EntryKind
 from pie_mlx.runtime.program.findings import nearest
+from pie_mlx.runtime.program.language import language_of
 from pie_mlx.runtime.program.manifest import HANDLER, Manifest
 from pie_mlx.runtime.program.modules import ModuleSpace
 from pie_mlx.runtime.program.parameters import Input, Parameters
@@ -36,7 +38,7 @@ class Entry:
 
     An awaitable result of `run` is awaited. A blocking program runs outside an event loop and ends when `run` returns.
     `program` is its source, None for a function, which cannot leave its interpreter. `executor`, if given, makes the
-    executor; otherwise the entry runs on a thread of its own.
+    executor; otherwise the entry runs on a thread of its own. A `node` program needs a process.
     """
 
     identity: str
@@ -44,6 +46,7 @@ class Entry:
     run: Callable[[Input], object]
     program: Program | None = None
     executor: Callable[[Callable[[], object], Host, Callable[[Outcome], None]], Executor] | None = None
+    node: NodeProgram | None = None
 
 
 def program_entry(program: Program) -> Entry:
@@ -51,7 +54,8 @@ def program_entry(program: Program) -> Entry:
     if program.manifest.answers_requests:
         raise _unserved(program)
     check_offers(program.manifest, program.dependencies)
-    return Entry(program.identity, program.manifest.parameters, ProgramBody(program), program)
+    node = node_program(program) if language_of(program.main_file).worker == "node" else None
+    return Entry(program.identity, program.manifest.parameters, ProgramBody(program), program, node=node)
 
 
 def function_entry(function: Main) -> Entry:
@@ -99,6 +103,12 @@ class ProgramBody:
 
     def __call__(self, input: Input) -> object:
         """Returns a coroutine for an asynchronous program; runs a blocking one to its end."""
+        language = language_of(self.program.main_file)
+        if language.worker != "python":
+            raise LaunchError(
+                f"program '{self.program.identity}': {language.name} needs a process of its own",
+                hint="set [runtime] isolation = 'process', and leave out --inline",
+            )
         entry_kind, input = program_entry_kind(self.program), _NamedKeys(input)
         return self._asynchronous(input) if entry_kind == "async" else self._blocking(entry_kind, input)
 

@@ -242,24 +242,27 @@ def _json_problem(value: object) -> str:
     return ""
 
 
-_OPENING = "# /// pie"
-_CLOSING = "# ///"
+def inline_manifest(source: str, comment: str = "#") -> str | None:
+    """The TOML between `# /// pie` and `# ///`, None without such a block; `comment` begins a comment of the language.
 
-
-def inline_manifest(source: str) -> str | None:
-    """The TOML between `# /// pie` and `# ///`, None without such a block. Raises LaunchError for a broken one."""
+    Raises LaunchError for a broken one.
+    """
+    opening, closing = f"{comment} /// pie", f"{comment} ///"
     lines = [line.rstrip() for line in source.splitlines()]
-    openings = lines.count(_OPENING)
+    openings = lines.count(opening)
     if openings == 0:
         return None
     if openings > 1:
-        raise LaunchError("Invalid manifest: two '# /// pie' blocks", hint="keep one of them")
-    block = lines[lines.index(_OPENING) + 1 :]
-    comments = block[: _comment_length(block)]
-    if _CLOSING not in comments:
-        raise LaunchError("Invalid manifest: the '# /// pie' block does not end", hint="close it with a line '# ///'")
-    return "\n".join(line[2:] for line in comments[: comments.index(_CLOSING)])
+        raise LaunchError(f"Invalid manifest: two '{opening}' blocks", hint="keep one of them")
+    block = lines[lines.index(opening) + 1 :]
+    comments = block[: _comment_length(block, comment)]
+    if closing not in comments:
+        raise LaunchError(
+            f"Invalid manifest: the '{opening}' block does not end", hint=f"close it with a line '{closing}'"
+        )
+    return "\n".join(line[len(comment) + 1 :] for line in comments[: comments.index(closing)])
 
 
-def _comment_length(lines: list[str]) -> int:
-    return next((i for i, line in enumerate(lines) if line != "#" and not line.startswith("# ")), len(lines))
+def _comment_length(lines: list[str], comment: str) -> int:
+    ends = (i for i, line in enumerate(lines) if line != comment and not line.startswith(f"{comment} "))
+    return next(ends, len(lines))

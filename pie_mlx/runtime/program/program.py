@@ -1,4 +1,4 @@
-"""A program on disk: a Python file, or a directory with Pie.toml and main.py."""
+"""A program on disk: a file in one of the languages, or a directory with Pie.toml and a main file."""
 
 import ast
 import re
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pie_mlx.errors import LaunchError
 from pie_mlx.runtime.program.entry_kind import EntryKind, facts_of
+from pie_mlx.runtime.program.language import PYTHON, SUFFIXES, WEBASSEMBLY, language_of, main_in
 from pie_mlx.runtime.program.manifest import (
     NAME_LIMIT,
     Manifest,
@@ -21,7 +22,6 @@ from pie_mlx.runtime.program.source_reading import AT_ONCE_BYTES, source_facts
 from pie_mlx.runtime.program.source_text import parse_source, read_text
 
 MANIFEST_FILE = "Pie.toml"
-MAIN_FILE = "main.py"
 _SHOWN_PROGRAMS = 6
 
 
@@ -51,7 +51,7 @@ class Program:
 
 def looks_like_path(word: str) -> bool:
     """Whether a command-line word is a path, not the name of an installed program."""
-    return "/" in word or word.endswith((".py", ".pie")) or _is_program_directory(Path(word))
+    return "/" in word or word.endswith((*SUFFIXES, ".pie")) or _is_program_directory(Path(word))
 
 
 def find_program(path: Path, manifest_file: Path | None = None) -> Program:
@@ -61,9 +61,9 @@ def find_program(path: Path, manifest_file: Path | None = None) -> Program:
     """
     main_file, directory = _locate(path)
     source = read_source(main_file)
-    text = read_text(manifest_file) if manifest_file else _own_manifest(directory, source)
+    text = read_text(manifest_file) if manifest_file else _own_manifest(directory, main_file, source)
     manifest = parse_manifest(text) if text is not None else _default_manifest(path)
-    _check_main_file(source, main_file, manifest.runtime.entry)
+    check_source(source, main_file, manifest.runtime.entry)
     return Program(manifest, main_file, directory)
 
 
@@ -72,37 +72,20 @@ def examine_program(path: Path) -> tuple[Manifest | None, list[str]]:
     try:
         main_file, directory = _locate(path)
         source = read_source(main_file)
-        text = _own_manifest(directory, source)
+        text = _own_manifest(directory, main_file, source)
     except LaunchError as error:
         return None, [error.message]
     manifest, findings = examine_manifest(text) if text is not None else (_default_manifest(path), [])
     try:
-        _check_main_file(source, main_file, manifest.runtime.entry if manifest else RuntimeSettings().entry)
+        check_source(source, main_file, manifest.runtime.entry if manifest else RuntimeSettings().entry)
     except LaunchError as error:
         findings = [*findings, error.message]
     return manifest, findings
 
 
 def check_source(source: str, file: Path, entry: str) -> None:
-    """Raises LaunchError for a syntax error, or if there is nothing to run: neither an entry nor a script."""
-    facts = source_facts(source, file, entry)
-    is_script = facts.entry_kind == "script"
-    if not facts.handles and (facts.entry_kind is None or (is_script and entry != RuntimeSettings().entry)):
-        unmet = ", and nothing runs under 'if __name__ == \"__main__\"'" if facts.guarded else ""
-        raise LaunchError(
-            f"{file}: no 'async def {entry}(input)'{unmet}",
-            hint=f"define it, or 'def {entry}(input)' for the blocking API, or write a script that imports inferlet",
-        )
-
-
-def _check_main_file(source: str, file: Path, entry: str) -> None:
-    """Like `check_source`, for a file that may parse as Python by accident, as a single word does."""
-    try:
-        check_source(source, file, entry)
-    except LaunchError:
-        if file.suffix == ".py":
-            raise
-        raise _no_program(file) from None
+    """Raises LaunchError if the main file's text cannot be a program in its language, or has nothing to run."""
+    language_of(file).check(source, file, entry)
 
 
 def program_entry_kind(program: Program) -> EntryKind:
@@ -119,25 +102,15 @@ def tree_entry_kind(tree: ast.Module, entry: str) -> EntryKind:
 def handles_requests(program: Program) -> bool:
     """Whether it defines the HTTP request handler. Raises LaunchError if its main file cannot be read."""
     file = program.main_file
+    language = language_of(file)
+    if language is not PYTHON:
+        return language is WEBASSEMBLY  # of which it is known once it is compiled, at the first request
     return source_facts(read_text(file), file, program.manifest.runtime.entry).handles
 
 
 def read_source(file: Path) -> str:
-    """The text of a program's file. Raises LaunchError if the file is missing or not a program."""
-    try:
-        source = read_text(file)
-        if file.suffix != ".py":
-            source_facts(source, file, RuntimeSettings().entry)
-    except LaunchError:
-        if file.suffix == ".py" or not file.is_file():
-            raise
-        raise _no_program(file) from None
-    return source
-
-
-def _no_program(file: Path) -> LaunchError:
-    hint = f"a program is a .py file, a directory with {MAIN_FILE} or a .pie package"
-    return LaunchError(f"{file}: not a program", hint=hint)
+    """The text of a program's main file. Raises LaunchError if the file is missing or not a program."""
+    return language_of(file).read(file)
 
 
 def _locate(path: Path) -> tuple[Path, Path | None]:
@@ -150,9 +123,9 @@ def _locate(path: Path) -> tuple[Path, Path | None]:
 
 def main_file_of(directory: Path) -> Path:
     """Raises LaunchError if there is none; the hint lists what can be run in the directory instead."""
-    file = directory / MAIN_FILE
-    if not file.is_file():
-        raise LaunchError(f"{directory}: no {MAIN_FILE}", hint=_instead_of(directory))
+    file = main_in(directory)
+    if file is None:
+        raise LaunchError(f"{directory}: no main.py, nor main.ts, main.js or index.js", hint=_instead_of(directory))
     return file
 
 
@@ -163,28 +136,34 @@ def _instead_of(directory: Path) -> str:
     except OSError:
         inside = []
     if not inside:
-        return f"put the program's entry into {directory / MAIN_FILE}"
+        return f"put the program's entry into {directory / 'main.py'}"
     more = f" and {len(inside) - _SHOWN_PROGRAMS} more" if len(inside) > _SHOWN_PROGRAMS else ""
     return f"it contains programs: {', '.join(map(str, inside[:_SHOWN_PROGRAMS]))}{more}"
 
 
 def _can_be_run(path: Path) -> bool:
-    if path.suffix != ".py":
-        return path.suffix == ".pie" or (path / MAIN_FILE).is_file()
     try:
+        if path.suffix not in SUFFIXES:
+            return path.suffix == ".pie" or (path.is_dir() and main_in(path) is not None)
         # Too large to read in this process, and a hint is not worth starting another.
         if path.stat().st_size > AT_ONCE_BYTES:
             return False
-        check_source(read_text(path), path, RuntimeSettings().entry)
+        check_source(read_source(path), path, RuntimeSettings().entry)
     except (LaunchError, OSError):
         return False
     return True
 
 
-def _own_manifest(directory: Path | None, source: str) -> str | None:
+def _own_manifest(directory: Path | None, main_file: Path, source: str) -> str | None:
     if directory is not None and (directory / MANIFEST_FILE).is_file():
         return read_text(directory / MANIFEST_FILE)
-    return inline_manifest(source)
+    return manifest_in(main_file, source)
+
+
+def manifest_in(main_file: Path, source: str) -> str | None:
+    """The manifest in a main file with this text, None without one. Raises LaunchError for a broken one."""
+    comment = language_of(main_file).comment
+    return inline_manifest(source, comment) if comment else None
 
 
 def _default_manifest(path: Path) -> Manifest:
@@ -193,9 +172,9 @@ def _default_manifest(path: Path) -> Manifest:
 
 def default_name(path: Path) -> str:
     """The name of a program without a manifest."""
-    stem = path.resolve().stem if path.suffix == ".py" else path.resolve().name
+    stem = path.resolve().stem if path.suffix in SUFFIXES else path.resolve().name
     return re.sub(r"[^a-zA-Z0-9_-]+", "-", stem).strip("-_")[:NAME_LIMIT] or "program"
 
 
 def _is_program_directory(path: Path) -> bool:
-    return (path / MANIFEST_FILE).is_file() or (path / MAIN_FILE).is_file()
+    return path.is_dir() and ((path / MANIFEST_FILE).is_file() or main_in(path) is not None)

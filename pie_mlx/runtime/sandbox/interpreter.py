@@ -51,7 +51,12 @@ def interpreter_paths() -> tuple[str, ...]:
         for path in dict.fromkeys(found)
         if path not in ("/", str(package.parent)) or path.endswith("site-packages")
     ]
-    return (*own, *_homebrew(found), str(package), str(package.parent / "inferlet"), *_SYSTEM, *_SYSTEM_FILES)
+    return (*own, str(package), str(package.parent / "inferlet"), *system_paths(found))
+
+
+def system_paths(prefixes: Iterable[str]) -> tuple[str, ...]:
+    """Paths that any program must read: the system's libraries, and Homebrew's beside these prefixes."""
+    return (*_homebrew(prefixes), *_SYSTEM, *_SYSTEM_FILES)
 
 
 def _homebrew(prefixes: Iterable[str]) -> tuple[str, ...]:

@@ -46,6 +46,8 @@ def restrict_files(policy: Policy) -> None:
     try:
         for path in policy.readable:
             _allow(ruleset, path, (_READ_FILE | _READ_DIR) & handled)
+        for path in policy.executable:
+            _allow(ruleset, path, (_READ_FILE | _EXECUTE) & handled)
         for path in policy.writable:
             _allow(ruleset, path, handled & ~(_EXECUTE | _SPECIAL_FILES | _IOCTL_DEV))
         if policy.proxy_port is not None and version >= _SINCE_NETWORK:

@@ -21,7 +21,8 @@ def confine_linux(policy: Policy) -> dict[str, str]:
     missing: dict[str, str] = {}
     if policy.proxy_port is not None and not policy.isolated:
         missing["network"] = _open_ports(policy.proxy_port)
-    filter_calls = install_filter if policy.proxy_port is None else partial(install_filter, with_tcp=True)
+    with_tcp, with_execution = policy.proxy_port is not None, bool(policy.executable)
+    filter_calls = partial(install_filter, with_tcp=with_tcp, with_execution=with_execution)
     for walls, build in ((("files",), partial(restrict_files, policy)), (("network", "processes"), filter_calls)):
         try:
             build()

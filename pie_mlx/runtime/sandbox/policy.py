@@ -11,13 +11,16 @@ class Policy:
     """Absolute paths: `readable` and `writable` trees are open, everything else is closed.
 
     Of the network only TCP port `proxy_port` of this machine is open, if set. An `isolated` process has already moved
-    to its own network namespace, and the port is in that.
+    to its own network namespace, and the port is in that. `executable` files may replace the process's program; they
+    are readable too. With `compiles` the process writes code that it executes.
     """
 
     readable: tuple[str, ...]
     writable: tuple[str, ...] = ()
     proxy_port: int | None = None
     isolated: bool = False
+    executable: tuple[str, ...] = ()
+    compiles: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,11 +41,17 @@ class NetworkReport:
 
 def probe_sandbox() -> SandboxReport:
     """Takes as long as starting an interpreter. Raises OSError if that fails."""
+    return attempted(BOOT, "main")
+
+
+def attempted(boot: str, *arguments: str) -> SandboxReport:
+    """What the code `boot` finds, a process with these arguments, a file that must be closed and a directory that must
+    be open."""
     with tempfile.TemporaryDirectory(prefix="pie-probe-") as directory:
         secret, own = Path(directory, "secret"), Path(directory, "own")
         secret.write_text("secret")
         own.mkdir()
-        found = _attempt("main", os.path.realpath(secret), os.path.realpath(own))
+        found = _findings(boot, *arguments, os.path.realpath(secret), os.path.realpath(own))
     if isinstance(found, str):
         return SandboxReport((), ("everything",), False, found)
     return SandboxReport(tuple(found["stopped"]), tuple(found["open"]), found["allowed_works"], found["reason"])
@@ -54,7 +60,7 @@ def probe_sandbox() -> SandboxReport:
 def probe_network() -> NetworkReport:
     """Takes as long as starting an interpreter. Raises OSError if that fails."""
     with socket.create_server(("127.0.0.1", 0)) as proxy, socket.create_server(("127.0.0.1", 0)) as other:
-        found = _attempt("try_network", str(proxy.getsockname()[1]), str(other.getsockname()[1]))
+        found = _findings(BOOT, "try_network", str(proxy.getsockname()[1]), str(other.getsockname()[1]))
     if isinstance(found, str):
         return NetworkReport(False, found)
     if found["open"]:
@@ -64,11 +70,11 @@ def probe_network() -> NetworkReport:
     return NetworkReport(not found["reason"], found["reason"])
 
 
-def _attempt(name: str, *arguments: str) -> dict[str, Any] | str:
-    """The findings of one of `attempts`, or why there are none."""
+def _findings(boot: str, *arguments: str) -> dict[str, Any] | str:
+    """What such a process prints, or why it prints nothing."""
     try:
         ended = subprocess.run(
-            isolated_python(BOOT, name, *arguments),
+            isolated_python(boot, *arguments),
             capture_output=True,
             text=True,
             stdin=subprocess.DEVNULL,

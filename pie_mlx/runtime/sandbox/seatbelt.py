@@ -27,6 +27,8 @@ _PROFILE = """(version 1)
 (deny network*)
 (deny signal)
 (allow signal (target self))
+{execution}
+{compilation}
 {network}
 (deny file-read* file-write*)
 (allow file-read-metadata)
@@ -37,6 +39,8 @@ _PROFILE = """(version 1)
 (allow file-read* (literal "/dev/urandom") (literal "/dev/random") (literal "/dev/zero"))
 """
 
+_EXECUTION = "(allow process-exec* {files})"
+_COMPILATION = "(allow dynamic-code-generation)"
 
 _SERVICES = (
     "com.apple.system.notification_center",
@@ -74,10 +78,16 @@ def profile(policy: Policy) -> str:
     )
     return _PROFILE.format(
         services=" ".join(f'(global-name "{name}")' for name in _SERVICES),
-        readable=_subpaths((*system, *policy.readable)),
+        readable=_subpaths((*system, *policy.readable, *policy.executable)),
+        execution=_EXECUTION.format(files=_literals(policy.executable)) if policy.executable else "",
+        compilation=_COMPILATION if policy.executable or policy.compiles else "",
         network=f'(allow network-outbound (remote tcp "localhost:{policy.proxy_port}"))' if policy.proxy_port else "",
         writable=f"(allow file-read* file-write* {_subpaths(policy.writable)})" if policy.writable else "",
     )
+
+
+def _literals(paths: Iterable[str]) -> str:
+    return " ".join(f"(literal {_quoted(path)})" for path in paths)
 
 
 def _subpaths(paths: Iterable[str]) -> str:

@@ -12,9 +12,10 @@ import os
 import platform
 import socket
 import struct
+from itertools import product
 
-from pie_mlx.runtime.sandbox.bpf import ALLOW, Check, Step, Verdict, all_calls, one_call, only_on, refusal
-from pie_mlx.runtime.sandbox.syscalls import ABSENT, DISPENSABLE, NEW_THREADS, PYTHON
+from pie_mlx.runtime.sandbox.bpf import ALLOW, Check, Rule, Step, Verdict, all_calls, one_call, only_on, refusal
+from pie_mlx.runtime.sandbox.syscalls import ABSENT, DISPENSABLE, NEW_THREADS, NODE, PYTHON
 
 REFUSE = refusal(errno.EPERM)
 
@@ -24,6 +25,9 @@ _SECCOMP_SET_MODE_FILTER = 1
 
 MACHINES = {"x86_64": (0xC000003E, 0, 317), "aarch64": (0xC00000B7, 1, 277)}
 """By machine: its audit architecture, its column in `syscalls`, and the number of the seccomp call."""
+
+_THREAD_STORAGE = 0x1002
+"""For `arch_prctl`: where a program that begins keeps what belongs to its thread."""
 
 _THREAD_FLAGS = 0x3D0F00
 """Flags of `clone` for a thread, as C libraries set them."""
@@ -51,10 +55,16 @@ _FAST_OPEN = 0x20000000
 """A flag that makes a send connect, unseen by Landlock."""
 _KIND_FLAGS = 0x80800
 """Non-blocking and close-on-exec."""
-_SOCKET_LEVEL, _TCP_LEVEL = 1, 6
+_IP_LEVEL, _SOCKET_LEVEL, _TCP_LEVEL = 0, 1, 6
+_IP_OPTIONS = (1,)
+"""The type of service."""
 _SOCKET_OPTIONS = (2, 7, 8, 9, 10, 13, 15, 20, 21)
 _TCP_OPTIONS = (1, 4, 5, 6, 12, 18)
 
+_SOCKET_OPTION_RULES: tuple[Rule, ...] = (
+    (Check(1, (_SOCKET_LEVEL,)), Check(2, _SOCKET_OPTIONS)),
+    (Check(1, (_TCP_LEVEL,)), Check(2, _TCP_OPTIONS)),
+)
 _CHECKED: dict[str, Verdict] = {
     "clone": ((Check(0, (_THREAD_FLAGS,), _OTHER_THREAD_FLAGS),),),
     "mmap": ((Check(3, _MAPPINGS, _MAP_HARMLESS),),),
@@ -65,10 +75,7 @@ _CHECKED: dict[str, Verdict] = {
     "getpgid": ((Check(0, (0,)),),),
     "getsid": ((Check(0, (0,)),),),
     "socketpair": ((Check(0, (socket.AF_UNIX,)), Check(1, (socket.SOCK_STREAM,), _KIND_FLAGS), Check(2, (0,))),),
-    "setsockopt": (
-        (Check(1, (_SOCKET_LEVEL,)), Check(2, _SOCKET_OPTIONS)),
-        (Check(1, (_TCP_LEVEL,)), Check(2, _TCP_OPTIONS)),
-    ),
+    "setsockopt": _SOCKET_OPTION_RULES,
     "sendto": ((Check(3, (0,), ~_FAST_OPEN),),),
     "sendmsg": ((Check(2, (0,), ~_FAST_OPEN),),),
     "sendmmsg": ((Check(3, (0,), ~_FAST_OPEN),),),
@@ -84,6 +91,15 @@ _TCP: dict[str, Verdict] = {
         ),
     ),
 }
+_OF_NODE: dict[str, Verdict] = {
+    "arch_prctl": ((Check(0, (_THREAD_STORAGE,)),),),
+    # Answered "as usual" for any thread: a true answer would tell which processes there are.
+    "sched_getparam": refusal(0),
+    "sched_getscheduler": refusal(0),
+    # Answered "done": copies of files have no modes of their own.
+    "fchmod": refusal(0),
+    "setsockopt": ((Check(1, (_IP_LEVEL,)), Check(2, _IP_OPTIONS)), *_SOCKET_OPTION_RULES),
+}
 _TO_ITSELF = ("kill", "tgkill", "prlimit64")
 """Their first argument must be this process, or 0 if that means it or its group."""
 
@@ -91,12 +107,13 @@ _TO_ITSELF = ("kill", "tgkill", "prlimit64")
 def prepare_filters() -> None:
     """Precompute what is the same in every process."""
     if (machine := MACHINES.get(platform.machine())) is not None:
-        for with_tcp in (False, True):
-            common_steps(machine[1], with_tcp=with_tcp)
+        for with_tcp, with_execution in product((False, True), repeat=2):
+            common_steps(machine[1], with_tcp=with_tcp, with_execution=with_execution)
 
 
-def install_filter(*, with_tcp: bool = False) -> None:
-    """Filter the calls of this thread and of threads it starts; `with_tcp` allows sockets for TCP over IPv4.
+def install_filter(*, with_tcp: bool = False, with_execution: bool = False) -> None:
+    """Filter the calls of this thread and of threads it starts; `with_tcp` allows sockets for TCP over IPv4,
+    `with_execution` what Node needs, which this process executes next.
 
     Raises OSError if that fails.
     """
@@ -104,7 +121,7 @@ def install_filter(*, with_tcp: bool = False) -> None:
     if machine is None:
         raise OSError(errno.ENOSYS, f"seccomp: the calls of {platform.machine()} are unknown")
     audit, column, install = machine
-    program = filter_program(audit, column, os.getpid(), with_tcp=with_tcp)
+    program = filter_program(audit, column, os.getpid(), with_tcp=with_tcp, with_execution=with_execution)
     instructions = ctypes.create_string_buffer(program, len(program))
     head = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(instructions))
     header = ctypes.create_string_buffer(head, len(head))
@@ -113,21 +130,25 @@ def install_filter(*, with_tcp: bool = False) -> None:
         raise OSError(code, f"seccomp: {os.strerror(code)}")
 
 
-def filter_program(audit: int, column: int, process_id: int, *, with_tcp: bool = False) -> bytes:
+def filter_program(
+    audit: int, column: int, process_id: int, *, with_tcp: bool = False, with_execution: bool = False
+) -> bytes:
     """The filter, as instructions of the kernel's packet filter."""
     steps = only_on(audit)
     for name in _TO_ITSELF:
         own = (process_id,) if name == "tgkill" else (process_id, 0)
         steps += one_call(PYTHON[name][column], ((Check(0, own),),), REFUSE)
-    return b"".join(steps) + b"".join(common_steps(column, with_tcp=with_tcp))
+    return b"".join((*steps, *common_steps(column, with_tcp=with_tcp, with_execution=with_execution)))
 
 
 @functools.cache
-def common_steps(column: int, *, with_tcp: bool = False) -> tuple[Step, ...]:
+def common_steps(column: int, *, with_tcp: bool = False, with_execution: bool = False) -> tuple[Step, ...]:
     """The part of the filter that is the same in every process."""
     verdicts: dict[str, Verdict] = dict.fromkeys(PYTHON, ALLOW) | _CHECKED
     verdicts |= _TCP if with_tcp else dict.fromkeys(_TCP, REFUSE)
     verdicts |= dict.fromkeys(NEW_THREADS, refusal(errno.ENOSYS)) | dict.fromkeys(DISPENSABLE, refusal(errno.ENOTSUP))
-    calls = PYTHON | NEW_THREADS | DISPENSABLE
+    if with_execution:
+        verdicts |= dict.fromkeys(NODE, ALLOW) | _OF_NODE
+    calls = PYTHON | NODE | NEW_THREADS | DISPENSABLE
     numbered = {calls[name][column]: verdict for name, verdict in verdicts.items() if calls[name][column] != ABSENT}
     return tuple(all_calls(numbered, REFUSE))

@@ -176,6 +176,15 @@ PYTHON: Calls = {
 }
 """What Python programs need, on glibc and musl. A language that needs others has a set of its own."""
 
+NODE: Calls = {
+    "arch_prctl": (158, ABSENT),
+    "execve": (59, 221),
+    "fchmod": (91, 52),
+    "sched_getparam": (143, 121),
+    "sched_getscheduler": (145, 120),
+}
+"""What Node needs besides. Landlock decides which files are executed."""
+
 NEW_THREADS: Calls = {
     "clone3": (435, 435),
 }

@@ -4,8 +4,11 @@ from pathlib import Path
 
 from pie_mlx.documents import read_limited
 from pie_mlx.errors import InvalidArgumentError, LaunchError
+from pie_mlx.runtime.program.component_source import check_beginning
+from pie_mlx.runtime.program.javascript_source import PACKAGE
+from pie_mlx.runtime.program.language import PYTHON, WEBASSEMBLY, language_of, main_among
 from pie_mlx.runtime.program.manifest import Manifest, RuntimeSettings, examine_manifest
-from pie_mlx.runtime.program.program import MAIN_FILE, MANIFEST_FILE, check_source
+from pie_mlx.runtime.program.program import MANIFEST_FILE, check_source
 from pie_mlx.runtime.program.source_reading import findings_of
 from pie_mlx.runtime.program.source_text import SOURCE_LIMIT_BYTES
 from pie_mlx.runtime.store.archive import UNPACKED_LIMIT_BYTES, archive_entries
@@ -26,22 +29,33 @@ def examine_package(path: Path) -> tuple[Manifest | None, list[str]]:
     return _examine_files(files)
 
 
+def _check_main(file: Path, data: bytes, entry: str) -> None:
+    if language_of(file) is WEBASSEMBLY:
+        check_beginning(data[:8], str(file))
+    else:
+        check_source(data.decode(), file, entry)
+
+
 def _examine_files(files: dict[str, bytes]) -> tuple[Manifest | None, list[str]]:
-    findings = [f"package: no {name}" for name in (MANIFEST_FILE, MAIN_FILE) if name not in files]
+    findings = [] if MANIFEST_FILE in files else [f"package: no {MANIFEST_FILE}"]
     manifest = None
     if MANIFEST_FILE in files:
         manifest, found = examine_manifest(files[MANIFEST_FILE].decode(errors="replace"))
         findings += found
+    main_file = None
     try:
-        entry = manifest.runtime.entry if manifest else RuntimeSettings().entry
-        if MAIN_FILE in files:
-            check_source(files[MAIN_FILE].decode(), Path(MAIN_FILE), entry)
-            if manifest is not None:
-                findings += findings_of(manifest, Path(MAIN_FILE), Path(), _sources(files))
+        main_file = main_among(files.__contains__, lambda: files[PACKAGE])
+        if main_file is None:
+            findings.append("package: no main.py")
+        else:
+            entry = manifest.runtime.entry if manifest else RuntimeSettings().entry
+            _check_main(Path(main_file), files[main_file], entry)
+            if manifest is not None and language_of(Path(main_file)) is PYTHON:
+                findings += findings_of(manifest, Path(main_file), Path(), _sources(files))
     except LaunchError as error:
         findings.append(error.message)
     except UnicodeDecodeError as error:
-        findings.append(f"{MAIN_FILE}: not UTF-8 (byte {error.start})")
+        findings.append(f"{main_file}: not UTF-8 (byte {error.start})")
     return manifest, findings
 
 

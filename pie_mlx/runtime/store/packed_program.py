@@ -5,11 +5,19 @@ from pathlib import Path
 
 from pie_mlx.documents import read_limited
 from pie_mlx.errors import InvalidArgumentError, LaunchError
-from pie_mlx.runtime.program.manifest import inline_manifest, parse_manifest
-from pie_mlx.runtime.program.program import MANIFEST_FILE, default_name, find_program, main_file_of, read_source
+from pie_mlx.runtime.program.language import PYTHON, WEBASSEMBLY, language_of
+from pie_mlx.runtime.program.manifest import parse_manifest
+from pie_mlx.runtime.program.program import (
+    MANIFEST_FILE,
+    default_name,
+    find_program,
+    main_file_of,
+    manifest_in,
+    read_source,
+)
 from pie_mlx.runtime.program.source_text import read_text
 from pie_mlx.runtime.store.archive import UNPACKED_LIMIT_BYTES, archive_entries
-from pie_mlx.runtime.store.packing import pack_directory
+from pie_mlx.runtime.store.packing import pack_directory, pack_module
 
 _SUFFIX = ".pie"
 
@@ -23,7 +31,7 @@ class PackedProgram:
 
 
 def pack_program(path: Path) -> PackedProgram:
-    """Pack a directory; read a package or Python file unchanged. Raises LaunchError."""
+    """Pack a directory or a file; read a package or Python file unchanged. Raises LaunchError."""
     if path.is_dir():
         return _directory(path)
     return _package(path) if path.suffix == _SUFFIX else _module(path)
@@ -42,7 +50,7 @@ def checked_program(path: Path, manifest_file: Path | None = None) -> PackedProg
 
 def _directory(directory: Path) -> PackedProgram:
     main_file, file = main_file_of(directory), directory / MANIFEST_FILE
-    text = _read_exactly(file) if file.is_file() else manifest_text_of(directory, read_text(main_file))
+    text = _read_exactly(file) if file.is_file() else manifest_text_of(directory, main_file, read_source(main_file))
     return PackedProgram(pack_directory(directory, text, parse_manifest(text).exclude), text)
 
 
@@ -58,13 +66,17 @@ def _package(path: Path) -> PackedProgram:
 
 
 def _module(path: Path) -> PackedProgram:
-    source = read_source(path)
-    return PackedProgram(_read_bytes(path), manifest_text_of(path, source))
+    source, data = read_source(path), _read_bytes(path)
+    text = manifest_text_of(path, path, source)
+    if language_of(path) in (PYTHON, WEBASSEMBLY):
+        return PackedProgram(data, text)
+    # Only a package can say in which other language it is.
+    return PackedProgram(pack_module(data, text, f"main{path.suffix}"), text)
 
 
-def manifest_text_of(path: Path, source: str) -> str:
-    """The manifest inside a module, or a minimal one with its name."""
-    text = inline_manifest(source)
+def manifest_text_of(path: Path, main_file: Path, source: str) -> str:
+    """The manifest inside a main file with this text, or a minimal one with the name of the program at `path`."""
+    text = manifest_in(main_file, source)
     return f'[package]\nname = "{default_name(path)}"\nversion = "0.0.0"\n' if text is None else text
 
 

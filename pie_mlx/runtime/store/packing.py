@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime.program.program import MAIN_FILE, MANIFEST_FILE
+from pie_mlx.runtime.program.program import MANIFEST_FILE
 from pie_mlx.runtime.store.archive import ENTRY_LIMIT, UNPACKED_LIMIT_BYTES, Entry
 from pie_mlx.runtime.store.entry_names import EntryNames, refused
 
@@ -31,9 +31,9 @@ def pack_directory(directory: Path, manifest_text: str, exclude: Iterable[str] =
     return pack(entries.values())
 
 
-def pack_module(source: bytes, manifest_text: str) -> bytes:
-    """Pack one module."""
-    return pack([Entry(MAIN_FILE, source), Entry(MANIFEST_FILE, manifest_text.encode())])
+def pack_module(source: bytes, manifest_text: str, main_file: str = "main.py") -> bytes:
+    """Pack one module, under the name `main_file`."""
+    return pack([Entry(main_file, source), Entry(MANIFEST_FILE, manifest_text.encode())])
 
 
 def pack(entries: Iterable[Entry]) -> bytes:

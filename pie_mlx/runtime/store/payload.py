@@ -5,9 +5,12 @@ from typing import Literal
 from blake3 import blake3
 
 from pie_mlx.errors import LaunchError
+from pie_mlx.runtime.program.component_source import NAME as COMPONENT
+from pie_mlx.runtime.program.component_source import check_beginning, check_size
+from pie_mlx.runtime.program.language import PYTHON
 
-Kind = Literal["package", "module"]
-"""A zip of a program's directory, or the text of one Python module."""
+Kind = Literal["package", "module", "component"]
+"""A zip of a program's directory, the text of one Python module, or a WebAssembly component."""
 
 _ZIP, _WASM = b"PK\x03\x04", b"\0asm"
 
@@ -17,7 +20,9 @@ def kind_of(payload: bytes) -> Kind:
     if payload.startswith(_ZIP):
         return "package"
     if payload.startswith(_WASM):
-        raise LaunchError("WebAssembly components are not supported by this engine", hint="write the program in Python")
+        check_beginning(payload[:8], "program")
+        check_size(len(payload), "program")
+        return "component"
     if _is_text(payload):
         return "module"
     raise LaunchError(
@@ -34,6 +39,11 @@ def _is_text(payload: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+def main_name(kind: Kind) -> str:
+    """The name of the main file that a payload of one file is."""
+    return COMPONENT if kind == "component" else PYTHON.main_names[0]
 
 
 def digest(data: bytes) -> str:

@@ -12,8 +12,9 @@ from pie_mlx.config.user_names import LOCAL_USER
 from pie_mlx.errors import LaunchError
 from pie_mlx.files import disk_hint
 from pie_mlx.runtime.file_tree import remove_tree
+from pie_mlx.runtime.program.language import main_in
 from pie_mlx.runtime.program.manifest import Manifest, parse_manifest
-from pie_mlx.runtime.program.program import MAIN_FILE, MANIFEST_FILE, Program, check_source
+from pie_mlx.runtime.program.program import MANIFEST_FILE, Program, check_source, main_file_of, read_source
 from pie_mlx.runtime.program.semver import Version
 from pie_mlx.runtime.store.archive import Entry
 from pie_mlx.runtime.store.folders import exclusive, names_in, write_folder
@@ -115,7 +116,7 @@ class ProgramStore:
             self._check_contents(directory, manifest, manifest_text)
         with self._without_writers():
             self._sweep()
-        return self.resolved(Program(manifest, directory / MAIN_FILE, directory), *users)
+        return self.resolved(Program(manifest, main_file_of(directory), directory), *users)
 
     def install_path(self, path: Path, *, owner: str = LOCAL_USER, force: bool = False) -> Installed:
         """Install a directory, a Python file or a `.pie` package. Raises LaunchError as `install`."""
@@ -240,7 +241,7 @@ class ProgramStore:
         manifest = parse_manifest(manifest_text)
         directory = self._unpacked.get(record.program_hash, record.kind, folder / PAYLOAD_FILE)
         dependencies = self._dependencies(f"{chain}{record.identity}", record.dependencies, record.owner)
-        program = Program(manifest, directory / MAIN_FILE, directory, dependencies, record.owner)
+        program = Program(manifest, main_file_of(directory), directory, dependencies, record.owner)
         return Installed(record, manifest_text, program)
 
     def _dependencies(self, chain: str, chosen: dict[str, str], *users: str) -> dict[str, Program]:
@@ -252,19 +253,20 @@ class ProgramStore:
         return found
 
     def _check_contents(self, directory: Path, manifest: Manifest, manifest_text: str) -> None:
-        main = directory / MAIN_FILE
-        if not main.is_file():
-            raise LaunchError(f"package: no {MAIN_FILE}", hint=f"put the program's entry into {MAIN_FILE}")
+        main = main_in(directory)
+        if main is None:
+            raise LaunchError("package: no main.py", hint="put the program's entry into main.py, main.ts or main.js")
         packed = directory / MANIFEST_FILE
         if packed.is_file() and _lines(packed.read_bytes()) != _lines(manifest_text.encode()):
             raise LaunchError(
                 "manifest differs from the package's Pie.toml", hint="upload both from the same directory"
             )
+        name = Path(main.name)
         try:
-            source = main.read_bytes().decode()
-        except UnicodeDecodeError as error:
-            raise LaunchError(f"{MAIN_FILE}: not UTF-8 (byte {error.start})", hint="save it as UTF-8") from None
-        check_source(source, Path(MAIN_FILE), manifest.runtime.entry)
+            source = read_source(main)
+        except LaunchError as error:
+            raise LaunchError(error.message.replace(str(main), str(name)), hint=error.hint) from None
+        check_source(source, name, manifest.runtime.entry)
 
     def _check_name(self, manifest: Manifest) -> None:
         for name in names_in(self._root):

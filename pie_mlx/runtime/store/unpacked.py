@@ -5,10 +5,9 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 
 from pie_mlx.runtime.file_tree import remove_tree
-from pie_mlx.runtime.program.program import MAIN_FILE
 from pie_mlx.runtime.store.archive import Entry, archive_entries
 from pie_mlx.runtime.store.folders import exclusive, names_in, repair, write_folder
-from pie_mlx.runtime.store.payload import Kind
+from pie_mlx.runtime.store.payload import Kind, main_name
 
 UNUSED_SECONDS = 86400.0
 """How long a copy of an uninstalled program is kept, for processes started from it."""
@@ -30,7 +29,7 @@ class UnpackedPrograms:
         with exclusive(self._root):
             repair(self._root)
             if not folder.is_dir():
-                entries = archive_entries(payload) if kind == "package" else iter([Entry(MAIN_FILE, payload)])
+                entries = archive_entries(payload) if kind == "package" else iter([Entry(main_name(kind), payload)])
                 write_folder(folder, entries, read_only=True)
             self._touch(folder)
         return folder

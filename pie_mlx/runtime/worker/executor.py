@@ -37,11 +37,11 @@ from pie_mlx.runtime.worker.frames.messages import (
     Ping,
     Pong,
     Stop,
+    TypesStripped,
     pack,
 )
-from pie_mlx.runtime.worker.limits import cpu_exceeded
 from pie_mlx.runtime.worker.link import WorkerLink
-from pie_mlx.runtime.worker.outcomes import launch_error, outcome_of, signal_name
+from pie_mlx.runtime.worker.outcomes import crash, launch_error, outcome_of
 from pie_mlx.runtime.worker.proxy_route import new_password, open_listener
 from pie_mlx.runtime.worker.starting import StartGate
 
@@ -51,8 +51,6 @@ FRAME_SECONDS = 5e-5
 """Cost of a frame besides its decoding: task, handler, answer."""
 WALK_SECONDS = 3e-9
 """Upper bound on a handler's time per byte of its call's memory."""
-LAST_LINES = 50
-"""Lines of standard error reported with a crash."""
 _LAST_CHARACTERS = 16 << 10
 WINDOW_BYTES = 1 << 20
 """Bytes a worker may send before its launcher has observed them."""
@@ -86,13 +84,14 @@ class ExecutorCallbacks:
 
     All may be called on any thread. `write` gets what the program prints, `report` its outcome. `after_delivery` calls
     its argument once the launcher has observed everything delivered so far. `clock_read` gets the times at which a
-    recorded program read a clock.
+    recorded program read a clock, `types_stripped` the modules of a TypeScript program before it begins.
     """
 
     write: Write
     report: Callable[[Outcome], None]
     after_delivery: Callable[[Callable[[], None]], None]
     clock_read: Callable[[int], None] | None = None
+    types_stripped: Callable[[dict[str, str]], None] | None = None
 
 
 class WorkerExecutor:
@@ -128,6 +127,7 @@ class WorkerExecutor:
         self._dispatcher: CallDispatcher | None = None
         self._failure: PieError | None = None
         self._cancelled = ""
+        self._has_begun = False
         self._reported = False
         self._exited = False
         self._unseen_bytes = 0
@@ -193,6 +193,10 @@ class WorkerExecutor:
 
     def frame(self, frame: FromWorker, held_bytes: int) -> None:
         self._pool.gate.started(self)
+        self._take_frame(frame, held_bytes)
+        self._has_begun = self._has_begun or not isinstance(frame, Listening | Pong)
+
+    def _take_frame(self, frame: FromWorker, held_bytes: int) -> None:
         match frame:
             case CallFrame():
                 self.heard_seconds = self._loop.time()
@@ -210,6 +214,8 @@ class WorkerExecutor:
                 self._serve_proxy()
             case Debugging():
                 self._serve_debugger()
+            case TypesStripped(texts=texts):
+                self._keep_types(texts)
             case ClockReading(time_ns=time_ns):
                 if self._callbacks.clock_read is not None:
                     self._callbacks.clock_read(time_ns)
@@ -217,6 +223,11 @@ class WorkerExecutor:
                 self.heard_seconds = self._loop.time()
             case Ended():
                 self._end(frame)
+
+    def _keep_types(self, texts: dict[str, str]) -> None:
+        """Only while nothing else came: later the program itself could have sent them."""
+        if self._callbacks.types_stripped is not None and not self._has_begun:
+            self._callbacks.types_stripped(texts)
 
     def text(self, stream: StreamName, text: str) -> None:
         if stream == "stderr":
@@ -243,7 +254,7 @@ class WorkerExecutor:
         try:
             self.spec = self._make_spec()
             self.spec = self._routed(self._with_debugger(self.spec))
-            data = pack(self.spec)
+            data = pack(self.spec.node or self.spec)
             link = self._pool.assign_worker(self)
         except Exception as error:  # the launcher waits for an outcome
             self._shut_proxy()
@@ -278,6 +289,8 @@ class WorkerExecutor:
     def _with_debugger(self, spec: LaunchSpec) -> LaunchSpec:
         if not self.is_debugged:
             return spec
+        if spec.node is not None:
+            raise LaunchError("debugger: it attaches to Python programs only", hint="leave out --debug-port")
         return msgspec.structs.replace(spec, debugged=True, max_cpu_seconds=None)
 
     def _serve_debugger(self) -> None:
@@ -339,14 +352,16 @@ class WorkerExecutor:
             self._link.release("unseen output")
 
     def _end(self, ended: Ended) -> None:
+        if self._failure is not None:
+            return  # it is being killed, and that is what is reported
         if self._link is not None:
             self._link.drain_pipes()
         late = ProcessError("worker: it did not exit", hint="its program left threads or children running: end them")
         self._exit_timer = self._loop.call_later(EXIT_SECONDS, self.kill_with, late)
-        self._finish(outcome_of(ended))
+        self._finish(outcome_of(ended, self.spec))
 
     def _gone(self, exit: Exit) -> None:
-        self._finish(Failed(self._failure or self._crash(exit)))
+        self._finish(Failed(self._failure or crash(exit, self.spec, self._last_text)))
         self._part()
 
     def _finish(self, outcome: Outcome) -> None:
@@ -368,16 +383,6 @@ class WorkerExecutor:
         if self._link is not None:
             self._link.close()
             self._pool.retire(self)
-
-    def _crash(self, exit: Exit) -> PieError:
-        limit_seconds = self.spec.max_cpu_seconds if self.spec is not None else None
-        if limit_seconds is not None and exit.status < 0 and exit.cpu_seconds >= limit_seconds:
-            return cpu_exceeded(limit_seconds)
-        if not exit.forked:
-            return LaunchError("worker: the system cannot start another process", hint="end some programs")
-        how = f"killed by {signal_name(-exit.status)}" if exit.status < 0 else f"exited with status {exit.status}"
-        lines = self._last_text.splitlines()[-LAST_LINES:]
-        return ProcessError(f"worker {how} before its program ended", stderr="\n".join(lines))
 
     def _on_loop(self, act: Callable[[], None]) -> None:
         try:

@@ -15,8 +15,30 @@ _UNUSED_BYTES = 64 << 30
 this."""
 
 
+_NODE_BYTES = 573 << 20
+"""Writable memory that Node maps before it runs anything: most of it is room for compiled code."""
+
+
 def apply_limits(spec: LaunchSpec) -> None:
     """Limit this process. Not its memory on macOS, where the engine watches it from outside."""
+    _apply_common(spec)
+    if spec.max_memory_bytes is not None and sys.platform == "linux":
+        mapped, writable = _mapped_bytes()
+        limit = writable + spec.max_memory_bytes
+        bound(resource.RLIMIT_DATA, limit, limit + _RESERVE_BYTES)
+        addresses = mapped + spec.max_memory_bytes + _UNUSED_BYTES
+        bound(resource.RLIMIT_AS, addresses, addresses)
+
+
+def limit_node(spec: LaunchSpec) -> None:
+    """Limit this process, which then executes Node. Its addresses stay free: WebAssembly reserves many."""
+    _apply_common(spec)
+    if spec.max_memory_bytes is not None and sys.platform == "linux":
+        limit = _NODE_BYTES + spec.max_memory_bytes
+        bound(resource.RLIMIT_DATA, limit, limit + _RESERVE_BYTES)
+
+
+def _apply_common(spec: LaunchSpec) -> None:
     bound(resource.RLIMIT_CORE, 0, 0)
     bound(resource.RLIMIT_FSIZE, spec.scratch_max_bytes, spec.scratch_max_bytes)
     if spec.max_open_files is not None:
@@ -27,12 +49,6 @@ def apply_limits(spec: LaunchSpec) -> None:
     if spec.route == "namespace":
         # Counted per user and namespace: effective in a namespace of its own, unless run by root.
         bound(resource.RLIMIT_NPROC, THREADS_LIMIT, THREADS_LIMIT)
-    if spec.max_memory_bytes is not None and sys.platform == "linux":
-        mapped, writable = _mapped_bytes()
-        limit = writable + spec.max_memory_bytes
-        bound(resource.RLIMIT_DATA, limit, limit + _RESERVE_BYTES)
-        addresses = mapped + spec.max_memory_bytes + _UNUSED_BYTES
-        bound(resource.RLIMIT_AS, addresses, addresses)
 
 
 def open_reserve() -> None:

@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
+import msgspec
+
 from pie_mlx.engine.hosting.process import ProcessHost
 from pie_mlx.errors import EngineStoppedError, LaunchError
 from pie_mlx.events import Event, HttpFetched
@@ -22,6 +24,7 @@ from pie_mlx.runtime.execution.output_capture import StreamName, Write, real_str
 from pie_mlx.runtime.execution.process import Report
 from pie_mlx.runtime.execution.process_events import ProcessEventQueue
 from pie_mlx.runtime.file_tree import remove_tree
+from pie_mlx.runtime.javascript.program import NodeProgram, StrippedTypes, dependency_mains
 from pie_mlx.runtime.network.allowed_hosts import AllowedHosts
 from pie_mlx.runtime.network.gateway import Gateway
 from pie_mlx.runtime.network.request_head import RequestHead
@@ -30,11 +33,14 @@ from pie_mlx.runtime.program.parameters import Input
 from pie_mlx.runtime.program.program import Program
 from pie_mlx.runtime.sandbox.probe import probe_network, probe_sandbox
 from pie_mlx.runtime.worker.call_dispatcher import CallMemory
+from pie_mlx.runtime.worker.compiled.cache import CompiledComponents
+from pie_mlx.runtime.worker.compiled.preparing import compiled_form
 from pie_mlx.runtime.worker.executor import ExecutorCallbacks, WorkerExecutor
 from pie_mlx.runtime.worker.fork_server import Exit, ForkServer
-from pie_mlx.runtime.worker.frames.messages import Draws, LaunchSpec, ProgramLocation
+from pie_mlx.runtime.worker.frames.messages import Draws, LaunchSpec, NodeLaunch, ProgramLocation
 from pie_mlx.runtime.worker.frames.receive_budget import ReceiveBudget
 from pie_mlx.runtime.worker.link import WorkerLink
+from pie_mlx.runtime.worker.node_workers import NodeWorkers
 from pie_mlx.runtime.worker.priorities import weigh
 from pie_mlx.runtime.worker.proxy_route import Route, authorization
 from pie_mlx.runtime.worker.settings import WorkerSettings
@@ -109,12 +115,15 @@ class WorkerPool:
         self._call_memory = CallMemory()
         self._running: dict[int, WorkerExecutor] = {}
         self._idle: dict[int, WorkerLink] = {}
+        self._nodes = NodeWorkers(self._fork, lambda: self._spec_in(self._workspace("", "")))
+        self._types = StrippedTypes()
         self._process_ids: dict[int, int] = {}
         self._refill_timer: asyncio.TimerHandle | None = None
         self.gate = StartGate(loop, lambda: {executor.username for executor in self._running.values()})
         self._stopped = False
         raise_limit()
         self._root = TemporaryRoot()
+        self.components = CompiledComponents(Path(settings.compiled_directory or self._root.path / "compiled"))
         self._server = self._start_server()
         self._watches = (Watchdog(loop, settings, self._running), ThreadWatch(loop, self._running))
         loop.call_soon_threadsafe(self._open)
@@ -135,7 +144,8 @@ class WorkerPool:
 
     def idle_process_ids(self) -> list[int]:
         """The process ids of idle workers."""
-        return [self._process_ids[number] for number in list(self._idle) if number in self._process_ids]
+        idle = [*self._idle, *self._nodes.idle]
+        return [self._process_ids[number] for number in idle if number in self._process_ids]
 
     def executor(
         self,
@@ -148,16 +158,21 @@ class WorkerPool:
         debugger: socket.socket | None,
         report: Report,
         *,
+        node: NodeProgram | None = None,
         draws: Draws | None = None,
         clock_read: Callable[[int], None] | None = None,
     ) -> WorkerExecutor:
         """An executor for `program`, which a client of the listening socket `debugger` may debug.
 
-        With `write` None, its output goes to the streams of this interpreter. With `draws` it can be replayed:
-        `clock_read` gets the times at which it reads a clock.
+        With `write` None, its output goes to the streams of this interpreter. A `node` program runs in Node. With
+        `draws` it can be replayed: `clock_read` gets the times at which it reads a clock.
         """
-        spec = partial(self._launch_spec, program, input, username, draws)
-        callbacks = ExecutorCallbacks(write or _to_own_stream, report, event_queue.after_delivery, clock_read)
+        make = self._launch_spec if node is None else partial(self._node_spec, node)
+        spec = partial(make, program, input, username, draws)
+        keep_types = None if node is None else partial(self._types.put, node.types_key)
+        callbacks = ExecutorCallbacks(
+            write or _to_own_stream, report, event_queue.after_delivery, clock_read, keep_types
+        )
         memory = self._call_memory.of(username)
         return WorkerExecutor(self._loop, self, spec, host, callbacks, memory, username, debugger)
 
@@ -174,7 +189,7 @@ class WorkerPool:
         """Kill every worker after a failed start, when `loop` is closed already."""
         self._server.hang_up()
         self._server.wait()
-        for link in self._idle.values():
+        for link in [*self._idle.values(), *(one.link for one in self._nodes.idle.values())]:
             link.close()
         self._root.remove()
 
@@ -184,12 +199,17 @@ class WorkerPool:
             raise EngineStoppedError("engine: it has stopped", hint="start another engine")
         if self.is_lost:
             raise LaunchError("fork server: it does not start", hint="see its messages on standard error")
-        link = self._idle.pop(next(iter(self._idle))) if self._idle else self._fork()
+        link = self._worker_for(executor.spec)
         self._running[link.number] = executor
         executor.process_id = self._process_ids.get(link.number)
         weigh(self._running.values())
         self._refill_timer = self._refill_timer or self._loop.call_later(REFILL_SECONDS, self._refill)
         return link
+
+    def _worker_for(self, spec: LaunchSpec | None) -> WorkerLink:
+        if spec is None or spec.node is None:
+            return self._idle.pop(next(iter(self._idle))) if self._idle else self._fork()
+        return self._nodes.taken(spec) or self._nodes.started(spec)
 
     def close_port(self, port: int) -> None:
         """Close a port of this machine to programs."""
@@ -212,6 +232,10 @@ class WorkerPool:
     def retire(self, executor: WorkerExecutor) -> None:
         """The worker has exited, or never existed: remove its temporary directory."""
         spec = executor.spec
+        unused = None if spec is None else self._nodes.taken(spec)
+        if unused is not None:  # the launch failed before it got its worker
+            self.kill(unused.number)
+            unused.close()
         if spec is not None and not spec.lasting and not self._stopped:
             self._loop.run_in_executor(None, remove_tree, spec.workspace)
 
@@ -238,6 +262,8 @@ class WorkerPool:
             while len(self._idle) < self._settings.warm_workers and not self._stopped:
                 link = self._fork()
                 self._idle[link.number] = link
+            if self._can_prepare_nodes and not self._stopped:
+                self._nodes.refill(self._settings.warm_workers)
 
     def _fork(self) -> WorkerLink:
         try:
@@ -255,6 +281,7 @@ class WorkerPool:
 
     def _exited(self, number: int, exit: Exit) -> None:
         self._process_ids.pop(number, None)
+        self._nodes.exited(number)
         if (link := self._idle.pop(number, None)) is not None:
             link.close()
         if (executor := self._running.pop(number, None)) is not None:
@@ -266,7 +293,7 @@ class WorkerPool:
             # Only Linux has killed them already.
             with contextlib.suppress(OSError):
                 os.killpg(process_id, signal.SIGKILL)
-        for number in [*self._running, *self._idle]:
+        for number in [*self._running, *self._idle, *self._nodes.idle]:
             self._exited(number, Exit(-9, 0.0))
         self._server.wait()
         if not self._stopped and self._server.works:
@@ -280,26 +307,64 @@ class WorkerPool:
         if self._refill_timer is not None:
             self._refill_timer.cancel()
         self._server.hang_up()
-        for number in [*self._running, *self._idle]:
+        for number in [*self._running, *self._idle, *self._nodes.idle]:
             self._exited(number, Exit(-9, 0.0))
         self.gate.close()
 
+    @property
+    def _can_prepare_nodes(self) -> bool:
+        """Whether the walls of a program are known before the program: with files or a port of its own they are not."""
+        return self._settings.scratch_directory is None and self._route != "port"
+
     def _launch_spec(self, program: Program, input: Input, username: str, draws: Draws | None) -> LaunchSpec:
-        lasting = self._settings.scratch_directory is not None
-        source, input_text = ProgramLocation.of(program), json.dumps(input)
-        workspace = self._workspace(username, program.name_for(username))
-        environment = worker_environment(os.environ, self._settings.environment) | {"HOME": str(workspace)}
-        if lasting:
-            environment["PIE_SCRATCH"] = str(workspace)
-        limits = self._settings
-        return LaunchSpec(
+        return msgspec.structs.replace(
+            self._spec_in(self._workspace(username, program.name_for(username))),
             identity=program.identity,
-            source=source,
+            source=ProgramLocation.of(program),
             entry=program.manifest.runtime.entry,
             call=program.manifest.runtime.call,
-            input=input_text,
+            input=json.dumps(input),
+            draws=draws,
+            compiled=compiled_form(self.components, program, recorded=draws is not None),
+        )
+
+    def _node_spec(
+        self, node: NodeProgram, program: Program, input: Input, username: str, draws: Draws | None
+    ) -> LaunchSpec:
+        if draws is not None:
+            raise LaunchError("recording: only programs in Python can be recorded", hint="leave out --record")
+        copies = node.files is not None and self._can_prepare_nodes
+        prepared = self._nodes.take(node.node, prepared=copies)
+        spec = self._spec_in(prepared or self._workspace(username, program.name_for(username)))
+        launch = NodeLaunch(
+            home=node.home,
+            main_file=node.main_file,
+            entry=program.manifest.runtime.entry,
+            call=program.manifest.runtime.call,
+            input=json.dumps(input),
+            lasting=spec.lasting,
+            files=dict(node.files) if copies and node.files is not None else None,
+            types_stripped=self._types.get(node.types_key),
+            packages=dict(dependency_mains(program)),
+        )
+        source = ProgramLocation.of(program)
+        return msgspec.structs.replace(spec, identity=program.identity, source=source, node=launch)
+
+    def _spec_in(self, workspace: str) -> LaunchSpec:
+        """The limits and walls of any program, in this directory."""
+        lasting = self._settings.scratch_directory is not None
+        environment = worker_environment(os.environ, self._settings.environment) | {"HOME": workspace}
+        if lasting:
+            environment["PIE_SCRATCH"] = workspace
+        limits = self._settings
+        return LaunchSpec(
+            identity="",
+            source=ProgramLocation(""),
+            entry="",
+            call="",
+            input="",
             environment=environment,
-            workspace=str(workspace),
+            workspace=workspace,
             lasting=lasting,
             scratch_max_bytes=limits.scratch_max_bytes,
             max_memory_bytes=limits.max_memory_bytes,
@@ -307,14 +372,13 @@ class WorkerPool:
             max_open_files=limits.max_open_files,
             sandbox=limits.sandbox,
             route=self._route,
-            draws=draws,
         )
 
-    def _workspace(self, username: str, program: str) -> Path:
+    def _workspace(self, username: str, program: str) -> str:
         try:
             if self._settings.scratch_directory is None:
-                return self._root.new_directory()
-            return scratch_directory(Path(self._settings.scratch_directory), username, program).resolve()
+                return str(self._root.new_directory())
+            return str(scratch_directory(Path(self._settings.scratch_directory), username, program).resolve())
         except OSError as error:
             hint = disk_hint(error, "check [runtime] fs_scratch_dir and its permissions")
             raise LaunchError(f"{error.filename}: {error.strerror}", hint=hint) from None

@@ -16,6 +16,7 @@ class WorkerSettings:
     `scratch_directory` contains the lasting files of programs, one directory per user and program; None: no lasting
     files. `environment` names further variables that programs see. `warm_workers` are forked ahead. `network` is what
     programs may reach over HTTP; None: nothing. With `same_hashes` the order of sets is the same in every run.
+    `compiled_directory` keeps the compiled forms of components; None: they last as long as the engine.
     """
 
     sandbox: SandboxMode = "best-effort"
@@ -29,3 +30,4 @@ class WorkerSettings:
     environment: tuple[str, ...] = ()
     network: NetworkSettings | None = None
     same_hashes: bool = False
+    compiled_directory: str | None = None

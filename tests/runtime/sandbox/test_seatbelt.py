@@ -98,6 +98,41 @@ def test_only_the_port_of_the_proxy_is_open(with_proxy):
     assert not with_proxy.allow("network-inbound", address=f"localhost:{PORT}")
 
 
+NODE = "/opt/homebrew/Cellar/node/24.19.0/bin/node"
+
+
+@pytest.fixture(params=[False, True], ids=["the system's rules allow nothing", "the system's rules allow everything"])
+def of_node(request):
+    return Rules(profile(Policy((PROGRAM,), (WORKSPACE,), executable=(NODE,))), request.param)
+
+
+def test_node_and_nothing_else_is_executed(of_node):
+    assert of_node.allow("process-exec", path=NODE)
+    for path in ("/bin/sh", f"{NODE}2", f"{WORKSPACE}/node", f"{NODE}/x", PROGRAM):
+        assert not of_node.allow("process-exec", path=path), path
+    assert not of_node.allow("process-fork")
+
+
+def test_node_is_read_and_mapped_and_not_written(of_node):
+    for operation in ("file-read-data", "file-map-executable"):
+        assert of_node.allow(operation, path=NODE)
+    assert not of_node.allow("file-write-data", path=NODE)
+
+
+def test_node_compiles_code_of_its_own(of_node):
+    assert of_node.allow("dynamic-code-generation")
+
+
+def test_a_component_is_code_that_was_compiled():
+    found = Rules(profile(Policy((PROGRAM,), (WORKSPACE,), compiles=True)), system_allows=False)
+    assert found.allow("dynamic-code-generation")
+    assert not found.allow("process-exec", path="/bin/sh")
+
+
+def test_other_programs_compile_no_code_of_their_own():
+    assert not Rules(profile(Policy((PROGRAM,), (WORKSPACE,))), system_allows=False).allow("dynamic-code-generation")
+
+
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1))
 def test_any_path_is_the_one_that_is_read(name):
     found = Rules(profile(Policy((f"/{name}",))), system_allows=False)

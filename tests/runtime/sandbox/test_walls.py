@@ -172,7 +172,7 @@ async def test_a_missing_wall_is_told(monkeypatch):
         raise OSError(38, "Landlock: Function not implemented")
 
     monkeypatch.setattr("pie_mlx.runtime.sandbox.linux.restrict_files", refuse)
-    monkeypatch.setattr("pie_mlx.runtime.sandbox.linux.install_filter", lambda: None)
+    monkeypatch.setattr("pie_mlx.runtime.sandbox.linux.install_filter", lambda **kinds: None)
     missing = Confinement(confine_linux(Policy(())))
     assert missing.text == "files are open (Landlock: Function not implemented)"
 

@@ -75,7 +75,7 @@ def test_an_unpacked_copy_that_is_gone_is_made_again(store, home):
 @pytest.mark.parametrize(
     ("payload", "why"),
     [
-        (b"\0asm\1\0\0\0", "WebAssembly components are not supported by this engine"),
+        (b"\0asm\1\0\0\0", "program: a core module of WebAssembly, not a component"),
         (b"\x7fELF\0", "unrecognised program: expected Python source"),
         (b"a\0b", "unrecognised program"),
         (b"async def main(:\n", r"main\.py:1: "),

@@ -38,7 +38,7 @@ async def test_a_manifest_that_does_not_hold_is_refused_with_the_first_chunk_and
 @pytest.mark.parametrize(
     ("payload", "reason"),
     [
-        (b"\0asm\1\0\0\0", "WebAssembly components are not supported by this engine"),
+        (b"\0asm\1\0\0\0", "program: a core module of WebAssembly, not a component"),
         (b"\x00\x01", "unrecognised program: expected Python source"),
         (b"def main(:\n", "main.py:1: "),
         (b"PK\x03\x04broken", "package"),

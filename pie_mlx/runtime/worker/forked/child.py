@@ -28,13 +28,15 @@ from pie_mlx.runtime.sandbox import Policy, confine
 from pie_mlx.runtime.sandbox.capabilities import drop_capabilities
 from pie_mlx.runtime.sandbox.interpreter import interpreter_paths
 from pie_mlx.runtime.sandbox.scratch import Scratch, SpaceCheck, install
+from pie_mlx.runtime.worker.compiled.running import run_compiled
 from pie_mlx.runtime.worker.draws import make_repeatable, reported, since
 from pie_mlx.runtime.worker.forked.debugger import debugged, open_channel
 from pie_mlx.runtime.worker.forked.descendants import adopt_orphans, die_with_parent
 from pie_mlx.runtime.worker.forked.host import WorkerHost
+from pie_mlx.runtime.worker.forked.node import NODE_LINK, node_policy, node_variables
 from pie_mlx.runtime.worker.forked.streams import use_streams
-from pie_mlx.runtime.worker.frames.messages import Draws, Ended, LaunchSpec, ProgramLocation, WireError
-from pie_mlx.runtime.worker.limits import apply_limits, memory_exceeded, open_reserve
+from pie_mlx.runtime.worker.frames.messages import Draws, Ended, LaunchSpec, NodeStart, ProgramLocation, WireError
+from pie_mlx.runtime.worker.limits import apply_limits, limit_node, memory_exceeded, open_reserve
 from pie_mlx.runtime.worker.proxy_route import ProxyListener, certificate_paths, leave_network, set_up_route
 from pie_mlx.runtime.worker.workspaces import scratch_quota
 
@@ -58,7 +60,10 @@ def run(link_fd: int, stdout_fd: int, stderr_fd: int, *, isolated: bool, parent:
         os.register_at_fork(after_in_child=host.disown)
         spec = host.spec()
         use_streams(host.write)
-        _run_spec(spec, host, listener)
+        if isinstance(spec, NodeStart):
+            _become_node(spec, host, listener)
+        else:
+            _run_spec(spec, host, listener)
     except BaseException as error:  # must not return into the fork server's code
         with contextlib.suppress(BaseException):
             os.write(2, f"[pie] worker: {type(error).__name__}: {error}\n".encode())
@@ -124,7 +129,24 @@ def _new_run(spec: LaunchSpec, host: WorkerHost) -> ProgramRun | _RepeatingRun:
     return resolve_name(spec.draws.run_by)(Path(spec.draws.recording), body, root, host, report)
 
 
+def _become_node(start: NodeStart, host: WorkerHost, listener: ProxyListener) -> None:
+    spec = start.spec
+    try:
+        _enter(spec)
+        port = set_up_route(spec, listener, host.hand_over)
+        limit_node(spec)
+        build_walls(spec, host.write, node_policy(start, port))
+    except PieError as error:
+        host.end(Ended(error=WireError.of(error)))
+        return
+    os.environ.update(node_variables(proxied=port is not None))
+    host.bequeath(NODE_LINK)
+    os.execve(start.command[0], start.command, os.environ)
+
+
 def _run_program(spec: LaunchSpec) -> object:
+    if spec.compiled is not None:
+        return run_compiled(spec, spec.compiled)
     program = _program(spec)
     return ProgramBody(program)(json.loads(spec.input))
 
@@ -133,21 +155,25 @@ def confine_program(spec: LaunchSpec, write: Write, open_route: Callable[[], int
     """Give this process the program's environment, directory, limits and walls. `write` gets warnings, `open_route`
     makes the proxy reachable and returns its port. Raises LaunchError."""
     sys.argv[:] = [spec.source.main_file]  # replaces those of the fork server
-    os.environ.clear()
-    os.environ.update(spec.environment)
-    os.chdir(spec.workspace)
+    _enter(spec)
     apply_limits(spec)
-    walls = build_walls(spec, write, open_route())
+    walls = build_walls(spec, write, _policy(spec, open_route()))
     quota = scratch_quota(spec.scratch_max_bytes)
     room = SpaceCheck(lambda: quota.holds(measure(spec.workspace, quota)), spec.scratch_max_bytes, quota.entries)
     install(Scratch(spec.workspace, spec.lasting, room, frozen_attributes=walls))
 
 
-def build_walls(spec: LaunchSpec, write: Write, proxy_port: int | None = None) -> bool:
+def _enter(spec: LaunchSpec) -> None:
+    os.environ.clear()
+    os.environ.update(spec.environment)
+    os.chdir(spec.workspace)
+
+
+def build_walls(spec: LaunchSpec, write: Write, policy: Policy) -> bool:
     """Confine the process; returns whether that worked. Raises LaunchError if it is required and fails."""
     if spec.sandbox == "off":
         return False
-    confinement = confine(_policy(spec, proxy_port))
+    confinement = confine(policy)
     if confinement.missing and spec.sandbox == "required":
         raise LaunchError(
             f"sandbox: {confinement.text}", hint="set [runtime] sandbox = 'best-effort' to run without it"
@@ -158,11 +184,13 @@ def build_walls(spec: LaunchSpec, write: Write, proxy_port: int | None = None) -
 
 
 def _policy(spec: LaunchSpec, proxy_port: int | None) -> Policy:
-    readable = (*interpreter_paths(), *spec.source.paths())
+    is_component = spec.compiled is not None
+    readable = (*interpreter_paths(), *spec.source.paths(), *([spec.compiled.file] if spec.compiled else ()))
     if proxy_port is None:
-        return Policy(readable, (spec.workspace,))
+        return Policy(readable, (spec.workspace,), compiles=is_component)
     readable += tuple(certificate_paths())
-    return Policy(readable, (spec.workspace,), proxy_port, isolated=spec.route == "namespace")
+    isolated = spec.route == "namespace"
+    return Policy(readable, (spec.workspace,), proxy_port, isolated, compiles=is_component)
 
 
 def _report(host: WorkerHost, spec: LaunchSpec, outcome: Outcome) -> None:

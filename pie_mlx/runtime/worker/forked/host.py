@@ -30,6 +30,8 @@ from pie_mlx.runtime.worker.frames.messages import (
     FromEngine,
     LaunchSpec,
     Listening,
+    NodeLaunch,
+    NodeStart,
     Output,
     Ping,
     Pong,
@@ -37,7 +39,7 @@ from pie_mlx.runtime.worker.frames.messages import (
     pack,
     reply_decoder,
 )
-from pie_mlx.runtime.worker.frames.reader import EngineFrames
+from pie_mlx.runtime.worker.frames.reader import READ_BYTES, EngineFrames
 
 T = TypeVar("T")
 
@@ -121,16 +123,17 @@ class WorkerHost:
         self._unsent: deque[bytes] = deque()
         self._sender: int | None = None
 
-    def spec(self) -> LaunchSpec:
-        """Block until the launch spec arrives."""
+    def spec(self) -> LaunchSpec | NodeStart:
+        """Block until the frame arrives that says what to become. Reads nothing beyond it, which may be for Node."""
         while True:
             frame = self._frames.next_frame()
-            if isinstance(frame, LaunchSpec):
+            if isinstance(frame, LaunchSpec | NodeStart):
                 return frame
             if isinstance(frame, Ping):
                 self._send(Pong())
             elif frame is None:
-                self._await_bytes()
+                self._wait_for(select.POLLIN)
+                self._receive(min(READ_BYTES, self._frames.missing_bytes()))
 
     def hand_over(self, socket_: socket.socket, frame: Listening | Debugging) -> None:
         """Pass a socket to the engine, with the frame that says what for. Raises OSError."""
@@ -198,6 +201,10 @@ class WorkerHost:
         """Close the link in a process forked from this one."""
         self._socket.close()
 
+    def bequeath(self, fd: int) -> None:
+        """Make the link descriptor `fd` of what this process executes next."""
+        os.dup2(self._socket.fileno(), fd, inheritable=True)
+
     def _ask(self, message: Call[Any], waiter: _Waiter) -> int:
         number = next(self._numbers)
         self._waiting[number] = waiter
@@ -248,8 +255,8 @@ class WorkerHost:
         with contextlib.suppress(BlockingIOError):  # a finalizer has read them in between
             self._receive()
 
-    def _receive(self) -> None:
-        if not self._frames.receive(self._socket):
+    def _receive(self, most_bytes: int = READ_BYTES) -> None:
+        if not self._frames.receive(self._socket, most_bytes):
             os._exit(LOST_ENGINE_STATUS)
 
     def _readable(self) -> None:
@@ -279,7 +286,7 @@ class WorkerHost:
                 self._send(Pong(), waits=False)  # a sender may be waiting for a reader
             case Stop(reason=reason):
                 self._on_stop(reason)
-            case LaunchSpec():
+            case LaunchSpec() | NodeStart() | NodeLaunch():
                 os._exit(LOST_ENGINE_STATUS)  # a worker runs one program
 
 

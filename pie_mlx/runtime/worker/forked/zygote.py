@@ -8,7 +8,7 @@ carries the worker's link and its two output pipes.
 
 import contextlib
 import gc
-import importlib
+import importlib.util
 import os
 import random
 import select
@@ -32,6 +32,8 @@ FORKED, NOT_FORKED, EXITED = b"f", b"n", b"x"
 FDS_PER_FORK = 3
 LIKELY_IMPORTS = ("inferlet.sync", "datetime", "decimal", "hashlib", "random", "statistics", "textwrap")
 """Modules preloaded for programs."""
+COMPONENTS = "pie_mlx.wasm.body"
+"""Preloaded where it can run."""
 
 
 class Zygote:
@@ -159,6 +161,8 @@ def main() -> None:
     directory, descriptor, lifeline = sys.argv[-3:]
     for name in LIKELY_IMPORTS:
         importlib.import_module(name)
+    if importlib.util.find_spec("wasmtime") is not None:
+        importlib.import_module(COMPONENTS)
     prepare()
     control = socket.socket(fileno=int(descriptor))
     os.set_inheritable(int(lifeline), False)

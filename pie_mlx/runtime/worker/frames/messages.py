@@ -117,6 +117,13 @@ class ProgramLocation(Frames, frozen=True):
         return [self.directory or self.main_file, *(p for one in self.dependencies.values() for p in one.paths())]
 
 
+class CompiledLocation(Frames, frozen=True):
+    """The compiled form of a component, and the digest of its content."""
+
+    file: str
+    digest: str
+
+
 class Draws(Frames, frozen=True):
     """Makes a program repeatable: its random draws have a `seed`, and its clock readings are reported.
 
@@ -138,7 +145,7 @@ class LaunchSpec(Frames, frozen=True, tag="launch_spec"):
     `call` is how main takes its `input`, which is JSON text. `environment` replaces the worker's. `workspace` is the
     working directory, which is also /scratch if it is `lasting`. A limit of None means none. `route` is how it reaches
     its proxy; with `port` that is at `proxy_port` and requires a password. A `debugged` program begins when a
-    debugger has attached.
+    debugger has attached. A component has a `compiled` form. `node` is what a worker gets that is Node.
     """
 
     identity: str
@@ -159,6 +166,39 @@ class LaunchSpec(Frames, frozen=True, tag="launch_spec"):
     proxy_password: str = ""
     debugged: bool = False
     draws: Draws | None = None
+    compiled: CompiledLocation | None = None
+    node: "NodeLaunch | None" = None
+
+
+class NodeStart(Frames, frozen=True, tag="node_start"):
+    """The first frame of a worker that becomes Node, which then waits for a `NodeLaunch`.
+
+    `command` is what it executes. Of `spec` it takes environment, workspace, limits and walls. `readable` are paths
+    that its programs may read.
+    """
+
+    command: list[str]
+    readable: list[str]
+    spec: LaunchSpec
+
+
+class NodeLaunch(Frames, frozen=True, tag="node_launch"):
+    """What Node is to run.
+
+    `home` is the directory of the program as its author knows it, `main_file` a path in it. `files` are copies of its
+    files, by paths in it; None: they are read where they are. `types_stripped` are the texts of modules whose types
+    have been stripped before, by the same paths. `packages` are main files of the programs that it requires, by name.
+    """
+
+    home: str
+    main_file: str
+    entry: str
+    call: str
+    input: str
+    lasting: bool
+    files: dict[str, bytes] | None = None
+    types_stripped: dict[str, str] | None = None
+    packages: dict[str, str] = {}
 
 
 class Answer(Frames, frozen=True, tag="answer"):
@@ -223,6 +263,12 @@ class Output(Frames, frozen=True, tag="output"):
     text: str
 
 
+class TypesStripped(Frames, frozen=True, tag="types_stripped"):
+    """The program's TypeScript modules without their types, by path. Node sends it before it runs the program."""
+
+    texts: dict[str, str]
+
+
 class ClockReading(Frames, frozen=True, tag="clock_reading"):
     """The program read a clock, at `time_ns` after its clocks began."""
 
@@ -241,8 +287,10 @@ class Pong(Frames, frozen=True, tag="pong"):
     """The answer to a ping."""
 
 
-FromEngine = LaunchSpec | Answer | ErrorAnswer | Stop | Ping
-FromWorker = Debugging | Listening | CallFrame | InvalidCall | CancelCall | Output | ClockReading | Ended | Pong
+FromEngine = LaunchSpec | NodeStart | NodeLaunch | Answer | ErrorAnswer | Stop | Ping
+FromWorker = (
+    Debugging | Listening | CallFrame | InvalidCall | CancelCall | Output | TypesStripped | ClockReading | Ended | Pong
+)
 
 _encoder = msgspec.msgpack.Encoder()
 
@@ -340,7 +388,7 @@ def _make_reply_decoder(call: type[Call[Any]]) -> "msgspec.msgpack.Decoder[Any]"
 
 
 worker_frames = msgspec.msgpack.Decoder(
-    Debugging | Listening | CallFrame | CancelCall | Output | ClockReading | Ended | Pong
+    Debugging | Listening | CallFrame | CancelCall | Output | TypesStripped | ClockReading | Ended | Pong
 )
 engine_frames = msgspec.msgpack.Decoder(FromEngine)
 _loose_requests = msgspec.msgpack.Decoder(_LooseRequest)

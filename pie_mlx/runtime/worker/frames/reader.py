@@ -34,12 +34,12 @@ class FrameCutter:
         """Start of the next frame; beyond the buffer until the rest of a skipped frame has arrived."""
         self._received = bytearray(READ_BYTES)
 
-    def receive(self, link: socket.socket) -> int:
+    def receive(self, link: socket.socket, most_bytes: int = READ_BYTES) -> int:
         """Read what has arrived; returns the number of bytes, 0 at the end. Raises OSError.
 
         Reuses its memory: allocating this size costs more than everything else in a decode step here.
         """
-        count = link.recv_into(self._received, READ_BYTES)
+        count = link.recv_into(self._received, most_bytes)
         self.feed(self._received if count == READ_BYTES else self._received[:count])
         return count
 
@@ -49,6 +49,11 @@ class FrameCutter:
             del self._buffer[:gone]
             self._start -= gone
         self._buffer += data
+
+    def missing_bytes(self) -> int:
+        """How much of the next frame, or first of its length, has not arrived."""
+        length = self.length()
+        return LENGTH.size + (length or 0) - (len(self._buffer) - self._start)
 
     def length(self) -> int | None:
         """Length of the next frame, None until it has arrived. Raises ProtocolError if it is too long."""

@@ -5,7 +5,7 @@ import pytest
 from pie_mlx.config.schema import RuntimeConfig
 from pie_mlx.errors import LaunchError
 from pie_mlx.runtime.configured import worker_settings
-from pie_mlx.runtime.sandbox import Confinement
+from pie_mlx.runtime.sandbox import Confinement, Policy
 from pie_mlx.runtime.sandbox.probe import SandboxReport
 from pie_mlx.runtime.worker.forked import child
 from pie_mlx.runtime.worker.frames.messages import LaunchSpec, ProgramLocation
@@ -38,20 +38,20 @@ def missing(monkeypatch):
 @pytest.mark.usefixtures("missing")
 def test_best_effort_says_what_is_missing():
     host = Written()
-    child.build_walls(spec("best-effort"), host.write)
+    child.build_walls(spec("best-effort"), host.write, Policy(()))
     assert host.text == "[pie] sandbox: files are open (an old kernel)\n"
 
 
 @pytest.mark.usefixtures("missing")
 def test_required_refuses_to_run_the_program():
     with pytest.raises(LaunchError, match=r"sandbox: files are open \(an old kernel\)"):
-        child.build_walls(spec("required"), Written().write)
+        child.build_walls(spec("required"), Written().write, Policy(()))
 
 
 @pytest.mark.usefixtures("missing")
 def test_off_builds_and_says_nothing():
     host = Written()
-    assert not child.build_walls(spec("off"), host.write)
+    assert not child.build_walls(spec("off"), host.write, Policy(()))
     assert host.text == ""
 
 

@@ -1,0 +1,42 @@
+/** What a Generator is asked for. */
+
+/** @import { Adapter } from '../adapter.mjs' */
+/** @import { Brle } from '../brle.mjs' */
+/** @import { Constraint, GrammarSchema, Schema } from '../constraint.mjs' */
+/** @import { Grammar } from '../grammar.mjs' */
+/** @import { Speculator } from './drafting.mjs' */
+
+/**
+ * A schema, a constraint, a grammar, or an array of them.
+ * @typedef {Schema | Constraint | Grammar | (Schema | Constraint | Grammar)[]} Constraints
+ */
+
+/**
+ * `stop`: a stop token. `length`: maxTokens or the model's maximum. `grammar`: the grammar ended. `empty`: nothing to
+ * run.
+ * @typedef {'stop' | 'length' | 'grammar' | 'empty'} FinishReason
+ */
+
+/**
+ * `autoFlush`, which is on, buffers `cue()` now and stops at the model's stop tokens unless `stop` is given.
+ * `constrain` takes schemas and constraints, `logitMask` a static BRLE mask. A model that reasons may think for
+ * `thinkingBudget` tokens; then only the end of its thought can be drawn, and the answer follows. `horizon` is the
+ * expected number of tokens, for bids only, which are renewed before each step unless `rebidEachStep` is false. With
+ * `systemSpeculation` the engine drafts tokens, with `speculator` the program does: the tokens are the same, but one
+ * step may give several. `adapter` is applied in every step, with the noise of `zoSeed` added.
+ * @typedef {object} GenerateOptions
+ * @property {number} [maxTokens]
+ * @property {Iterable<number>} [stop]
+ * @property {Constraints} [constrain]
+ * @property {Brle} [logitMask]
+ * @property {number} [thinkingBudget]
+ * @property {Speculator} [speculator]
+ * @property {boolean} [systemSpeculation]
+ * @property {Adapter} [adapter]
+ * @property {number | bigint} [zoSeed]
+ * @property {number} [horizon]
+ * @property {boolean} [rebidEachStep]
+ * @property {boolean} [autoFlush]
+ */
+
+export {};

@@ -1,0 +1,37 @@
+/**
+ * A schema, a constraint, a grammar, or an array of them.
+ */
+export type Constraints = Schema | Constraint | Grammar | (Schema | Constraint | Grammar)[];
+/**
+ * `stop`: a stop token. `length`: maxTokens or the model's maximum. `grammar`: the grammar ended. `empty`: nothing to
+ * run.
+ */
+export type FinishReason = "stop" | "length" | "grammar" | "empty";
+/**
+ * `autoFlush`, which is on, buffers `cue()` now and stops at the model's stop tokens unless `stop` is given.
+ * `constrain` takes schemas and constraints, `logitMask` a static BRLE mask. A model that reasons may think for
+ * `thinkingBudget` tokens; then only the end of its thought can be drawn, and the answer follows. `horizon` is the
+ * expected number of tokens, for bids only, which are renewed before each step unless `rebidEachStep` is false. With
+ * `systemSpeculation` the engine drafts tokens, with `speculator` the program does: the tokens are the same, but one
+ * step may give several. `adapter` is applied in every step, with the noise of `zoSeed` added.
+ */
+export type GenerateOptions = {
+    maxTokens?: number | undefined;
+    stop?: Iterable<number> | undefined;
+    constrain?: Constraints | undefined;
+    logitMask?: Brle | undefined;
+    thinkingBudget?: number | undefined;
+    speculator?: Speculator | undefined;
+    systemSpeculation?: boolean | undefined;
+    adapter?: Adapter | undefined;
+    zoSeed?: number | bigint | undefined;
+    horizon?: number | undefined;
+    rebidEachStep?: boolean | undefined;
+    autoFlush?: boolean | undefined;
+};
+import type { Schema } from '../constraint.mjs';
+import type { Constraint } from '../constraint.mjs';
+import type { Grammar } from '../grammar.mjs';
+import type { Brle } from '../brle.mjs';
+import type { Speculator } from './drafting.mjs';
+import type { Adapter } from '../adapter.mjs';

@@ -1,0 +1,56 @@
+export { Adapter } from "./adapter.mjs";
+export { Context } from "./context.mjs";
+export { Forward } from "./forward.mjs";
+export { Generator } from "./generator.mjs";
+export { Grammar } from "./grammar.mjs";
+export { Matcher } from "./matcher.mjs";
+export { McpSession } from "./mcp.mjs";
+export { Subscription } from "./messaging.mjs";
+export { GenStep } from "./step.mjs";
+export * as brle from "./brle.mjs";
+export * as chat from "./chat.mjs";
+export * as errors from "./errors.mjs";
+export * as mcp from "./mcp.mjs";
+export * as messaging from "./messaging.mjs";
+export * as reasoning from "./reasoning.mjs";
+export * as runtime from "./runtime.mjs";
+export * as scheduling from "./scheduling.mjs";
+export * as session from "./session.mjs";
+export * as tools from "./tools.mjs";
+export * as zo from "./zo.mjs";
+/**
+ * Types that programs name.
+ */
+export type Brle = import("./brle.mjs").Brle;
+/**
+ * Types that programs name.
+ */
+export type Constraint = import("./constraint.mjs").Constraint;
+/**
+ * Types that programs name.
+ */
+export type Schema = import("./constraint.mjs").Schema;
+/**
+ * Types that programs name.
+ */
+export type Drafts = import("./_generation/drafting.mjs").Drafts;
+/**
+ * Types that programs name.
+ */
+export type Speculator = import("./_generation/drafting.mjs").Speculator;
+/**
+ * Types that programs name.
+ */
+export type GenerateOptions = import("./_generation/options.mjs").GenerateOptions;
+/**
+ * Types that programs name.
+ */
+export type FinishReason = import("./_generation/options.mjs").FinishReason;
+/**
+ * Types that programs name.
+ */
+export type Handle = import("./output.mjs").Handle;
+export { anyJson, ebnf, grammar, GrammarConstraint, jsonSchema, regex } from "./constraint.mjs";
+export { Model, Tokenizer } from "./model.mjs";
+export { Output, ProbeHandle, SampleHandle } from "./output.mjs";
+export { Distribution, Entropy, HiddenMean, HiddenState, Logits, Logprob, Logprobs, Probe, Sampler } from "./sampler.mjs";

@@ -1,0 +1,1 @@
+"""Programs in JavaScript and TypeScript: the Node that executes them, what it may read, and their sources."""

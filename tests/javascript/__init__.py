@@ -1,0 +1,1 @@
+"""What Node workers execute, in a real Node."""

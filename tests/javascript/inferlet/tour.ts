@@ -1,0 +1,129 @@
+/** What the examples leave out, on a real engine: each part returns what its test looks at. */
+
+import {
+  Adapter,
+  brle,
+  chat,
+  Context,
+  Distribution,
+  HiddenMean,
+  Logprobs,
+  messaging,
+  Model,
+  runtime,
+  Sampler,
+  scheduling,
+  session,
+  tools,
+  zo,
+} from 'inferlet';
+
+const model = Model.load(runtime.models()[0]);
+const tokenizer = model.tokenizer();
+
+const parts = {
+  async tokenizer() {
+    const [ids, spelled] = tokenizer.specialTokens();
+    const text = 'Grüße, 漢字 🍊';
+    const whole = tokenizer.vocabs();
+    return {
+      text: tokenizer.decode(tokenizer.encode(text)) === text,
+      special: [ids.length, spelled[0] instanceof Uint8Array],
+      vocabulary: [whole[0].length, whole[1].length],
+    };
+  },
+
+  async adapters() {
+    using adapter = Adapter.create(model, 'tour');
+    using context = new Context(model).user('hi');
+    zo.initialize(adapter, { rank: 2, populationSize: 2, targets: ['q_proj'] });
+    const seeds = [2n ** 62n, -5];
+    const scores: number[] = [];
+    for (const seed of seeds) {
+      const pass = context.fork().forward().input(chat.cue(model)).adapter(adapter).zoSeed(seed);
+      const probe = pass.probe(0, Logprobs([5, 6]));
+      scores.push((await pass.execute()).logprobs(probe)![0]);
+    }
+    zo.update(adapter, scores, seeds, 0.1);
+    adapter.save('saved');
+    const copy = adapter.fork('tour copy');
+    copy.load('saved');
+    adapter.destroy();
+    copy.destroy();
+    return {
+      differ: scores[0] !== scores[1],
+      gone: Adapter.open(model, 'tour') === undefined,
+      bytes: adapter.sizeBytes > 0,
+    };
+  },
+
+  async vectors() {
+    const [left, right] = await model.embed(['a dog', tokenizer.encode('a dog')]);
+    using context = new Context(model);
+    const pass = context.forward().input(tokenizer.encode('a dog'));
+    const probe = pass.probe(0, HiddenMean());
+    const mean = (await pass.execute()).hiddenState(probe)!;
+    return { width: [left.length, mean.length], same: left.every((value, place) => value === right[place]) };
+  },
+
+  async masks() {
+    const [yes, no] = ['yes', 'no'].map((word) => tokenizer.encode(word)[0]);
+    using context = new Context(model).user('Is Oslo a city?');
+    const only = brle.allowOnly([yes, no]);
+    const pass = context.forward().input(chat.cue(model)).mask(only);
+    const last = chat.cue(model).length - 1;
+    const drawn = pass.sample([last, last], Sampler.multinomial(2, 3, { seed: 7 }));
+    const likely = pass.probe(last, Distribution(1, 4));
+    const out = await pass.execute();
+    const [ids, shares] = out.distribution(likely)!;
+    const tokens = [...out.tokensAt(drawn)];
+    return {
+      drawn: tokens.length,
+      allowed: tokens.every((token) => token === yes || token === no),
+      top: [ids.length, shares[0] >= shares[3]],
+    };
+  },
+
+  async market() {
+    using context = new Context(model).user('hi');
+    await context.flush();
+    const bid = context.setBid(0.5);
+    {
+      using _ = context.idle();
+      await context.fork().flush();
+    }
+    const figures = [
+      scheduling.balance(model),
+      scheduling.rent(context),
+      scheduling.dividend(model),
+      scheduling.latency(context),
+      scheduling.price(),
+    ];
+    context.suspend();
+    return { bid, figures: figures.every(Number.isFinite), back: await context.prefetch(), kept: context.seqLen > 0 };
+  },
+
+  async channels() {
+    using news = messaging.subscribe('news');
+    messaging.broadcast('news', { n: 1 });
+    messaging.push('jobs', 'one');
+    session.sendFile(new TextEncoder().encode('hello'), 'a.txt');
+    return { news: await news.next(), job: await messaging.pull('jobs'), said: await session.receive() };
+  },
+
+  async toolCalls() {
+    const schema = {
+      name: 'get_weather',
+      parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+    };
+    using context = new Context(model).append(tools.equipPrefix(model, [schema])).user('What is the weather in Oslo?');
+    const constrain = tools.nativeGrammar(model, [schema]);
+    const tokens = await context.generate(Sampler.argmax(), { maxTokens: 48, constrain }).collectTokens();
+    const found = tools.parseCall(model, tokenizer.decode(tokens), [schema]);
+    return { name: found?.name, args: found && JSON.parse(found.args) };
+  },
+};
+
+export async function main({ part }: { part: keyof typeof parts }) {
+  return await parts[part]();
+}

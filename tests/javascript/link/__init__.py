@@ -1,0 +1,1 @@
+"""The link, against the engine's own codec and frames."""

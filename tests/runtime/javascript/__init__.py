@@ -1,0 +1,1 @@
+"""Programs in JavaScript, in real Node workers."""

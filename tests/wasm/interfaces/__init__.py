@@ -1,0 +1,1 @@
+"""Tests of pie_mlx/wasm/interfaces."""
