@@ -5,9 +5,13 @@ import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
+from textual._context import visible_screen_stack
 from textual.notifications import Notification
 from textual.pilot import Pilot
+from textual.screen import Screen
+from textual.strip import Strip
 
 from pie_mlx.tui.app import MonitorApp
 from pie_mlx.tui.controller import Controller, ReadOnlyController
@@ -20,6 +24,7 @@ RECORDING = Path(__file__).parent / "recordings" / "contention.events"
 ROUNDS = 3
 """A message may bring another, and that a third."""
 
+PAINT = Screen._compositor_refresh
 MOST_LOOKS, SAME_LOOKS, LOOK_SECONDS = 100, 3, 0.02
 
 PLACE = 0.9
@@ -49,13 +54,23 @@ async def monitor(
     source: Any = None, controller: Controller | None = None, *, size: tuple[int, int] = (120, 40), **options: Any
 ) -> AsyncIterator[tuple[MonitorApp, Pilot[None]]]:
     """A running application that has shown its first view. An error toast fails the test."""
-    source = source or StillDemo()
+    source = source or StillDemo(40)
     default = source if isinstance(source, DemoSource) else ReadOnlyController("a recording cannot be steered")
     app = MonitorApp(source, controller or default, **options)
-    async with app.run_test(size=size) as pilot:
-        await shown(app, pilot)
-        yield app, pilot
-        assert [toast.message for toast in shown_toasts(app) if toast.severity == "error"] == []
+    with mock.patch.object(Screen, "_compositor_refresh", laid_out):
+        async with app.run_test(size=size) as pilot:
+            await shown(app, pilot)
+            yield app, pilot
+            assert [toast.message for toast in shown_toasts(app) if toast.severity == "error"] == []
+
+
+def laid_out(screen: Screen[Any]) -> None:
+    """What follows a layout, without the escape codes for a terminal: half of the time, and `screen_text` paints."""
+    if screen is not screen.app.screen:
+        PAINT(screen)
+        return
+    screen._dirty_widgets.clear()
+    screen.app._update_mouse_over(screen)
 
 
 async def handled(pilot: Pilot[None]) -> None:
@@ -93,9 +108,15 @@ async def settled_text(app: MonitorApp, pilot: Pilot[None]) -> str:
     return text
 
 
+def screen_strips(app: MonitorApp) -> list[Strip]:
+    """The lines of the screen."""
+    visible_screen_stack.set(app._background_screens)
+    return app.screen._compositor.render_strips()
+
+
 def screen_text(app: MonitorApp) -> str:
     """What stands on the screen, without colours."""
-    lines = [strip.text.rstrip() for strip in app.screen._compositor.render_strips()]
+    lines = [strip.text.rstrip() for strip in screen_strips(app)]
     return "\n".join(lines) + "\n"
 
 

@@ -47,6 +47,7 @@ async def test_every_key_of_every_screen_breaks_nothing():
             for action in ACTIONS:
                 if place in action.where and action.id not in LEADING_AWAY:
                     await press(app, pilot, action.keys.split(",")[0])
+                    assert screen_text(app).count("\n") == app.size.height, action.id
                     if isinstance(app.screen, ModalScreen) or isinstance(app.focused, Input):
                         await press(app, pilot, "escape")
                     assert getattr(app.screen, "NAME", "") == place, action.id
@@ -245,7 +246,7 @@ async def test_the_id_a_cell_or_the_row_is_copied():
 
 
 async def test_a_program_leads_to_its_logs_with_its_own_output_first_and_to_its_pages():
-    async with monitor() as (app, pilot):
+    async with monitor(StillDemo()) as (app, pilot):
         await press(app, pilot, "2", "slash", *"tool-agent", "enter", "L")
         lines = app.screen.table.rows
         process = app.screen.selected_process()
