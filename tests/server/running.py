@@ -12,7 +12,8 @@ MANIFEST = '[package]\nname = "{name}"\nversion = "{version}"\n'
 
 
 def dummy_engine(on_event, resolve, **options):
-    return Engine(dummy=True, total_pages=256, seed=1, name="dummy", on_event=on_event, resolve=resolve, **options)
+    given = {"dummy": True, "total_pages": 256, "seed": 1, "name": "dummy", **options}
+    return Engine(on_event=on_event, resolve=resolve, **given)
 
 
 class RunningServer:

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 RECORDING = ROOT / "tests" / "tui" / "recordings" / "contention.events"
 PICTURE = ROOT / "docs" / "images" / "monitor.svg"
 SIZE = (132, 40)
-PLACE = 0.92
+PLACE = 0.6
 """Of the recording: where the pool is full and programs wait."""
 
 CELL_WIDTH, CELL_HEIGHT = 12.2, 24.4

@@ -19,7 +19,7 @@ from pie_mlx.runtime.engine import Engine
 HERE = Path(__file__).parent / "programs"
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
-TOTAL_PAGES = 44
+TOTAL_PAGES = 30
 
 
 @dataclass(frozen=True, slots=True)

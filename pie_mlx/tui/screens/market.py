@@ -196,7 +196,7 @@ class MarketScreen(MonitorScreen):
 
     def show_body(self, view: View) -> None:
         state = view.state
-        self.price.show([sample.price for sample in state.history])
+        self.price.show([sample.price for sample in state.history], state.price)
         book = book_rows(state)
         self.book.show(book if self.book.is_in_source_order else [row for row in book if row.demand])
         wanted = sum(row.demand.pages for row in book if row.demand)

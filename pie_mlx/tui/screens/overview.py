@@ -59,10 +59,10 @@ class OverviewScreen(MonitorScreen):
         state = view.state
         self.figures.show(figures(view))
         history = state.history
-        self.tokens.show(state.token_rates)
-        self.used.show([sample.used for sample in history], top=max(1, state.pages.total))
-        self.price.show([sample.price for sample in history])
-        self.latency.show([sample.latency_seconds for sample in history])
+        self.tokens.show(state.token_rates, state.tokens_per_second)
+        self.used.show([sample.used for sample in history], state.pages.used, top=max(1, state.pages.total))
+        self.price.show([sample.price for sample in history], state.price)
+        self.latency.show([sample.latency_seconds for sample in history], _latency(state))
         self.pool.show(page_shares(state.pages))
         self.top.empty = view.no_programs
         self.top.show(grouped(view.programs)[:TOP_PROGRAMS])
@@ -104,8 +104,14 @@ def figures(view: View) -> tuple[Stat, ...]:
 def _pass(state: MonitorState) -> Stat:
     """A pass is one answer to a program; a tick, of which it may take several, one round of the engine."""
     if not state.computes:
-        return Stat("pass", "·", "", "accent", _muted("idle"))
-    return Stat("pass", duration(state.latency_seconds), "", "accent", _muted(f"tick {duration(state.tick_seconds)}"))
+        restores = any(context.activity == "restoring" for context in state.contexts.values())
+        return Stat("pass", "·", "", "accent", _muted("restoring" if restores else "idle"))
+    return Stat("pass", duration(_latency(state)), "", "accent", _muted(f"tick {duration(state.tick_seconds)}"))
+
+
+def _latency(state: MonitorState) -> float:
+    """Of a pass; 0 while no batch is computed."""
+    return state.latency_seconds if state.computes else 0.0
 
 
 def _muted(text: str) -> tuple[Piece, ...]:

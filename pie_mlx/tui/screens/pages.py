@@ -180,7 +180,7 @@ TREE = (
     Tree("shared", 6, lambda row: Piece(f"{row.context.shared_pages}", "muted"), _shared, "right", 50, True),
     Tree("own", 5, lambda row: f"{row.context.own_pages}", _own, "right", descending=True),
     Tree("tokens", 6, lambda row: Piece(f"{row.context.held_tokens}", "muted"), _tokens, "right", descending=True),
-    Tree("passes", 6, lambda row: Piece(f"{row.context.passes}", "muted"), _passes, "right", 80, True),
+    Tree("passes", 6, lambda row: Piece(f"{row.context.passes or '·'}", "muted"), _passes, "right", 80, True),
 )
 
 
@@ -243,6 +243,7 @@ class PagesScreen(MonitorScreen):
         )
         self._look = LOOKS[0]
         self._books: PoolBooks | None = None
+        self._asked_seconds = 0.0
         self.forest = Table[TreeLine](
             TREE,
             lambda row: str(row.context.id),
@@ -266,8 +267,10 @@ class PagesScreen(MonitorScreen):
         on_disk = [Share("in the spill file", view.state.spilled_pages, "owner5", hatched=True)]
         self.map.show(shares, [*legend(shares), *on_disk], runs)
         text = "{} used, {} of them shared, {} cached, {} free".format(*figures)
+        past = view.state.seconds - self._asked_seconds if books is not None else 0.0
+        when = f", {past:.1f} s ago" if past >= 0.1 else ""
         stored = f", {books.stored} also on disk" if books is not None and books.disk else ""
-        self.map.name_border(f"Pool by {self._look}: {text}{stored}")
+        self.map.name_border(f"Pool by {self._look}{when}: {text}{stored}")
         self._show_tiers(books or PoolBooks())
         lines = tree_lines(view.state)
         self.forest.show(lines if self.forest.is_in_source_order else [_alone(line) for line in lines])
@@ -298,6 +301,7 @@ class PagesScreen(MonitorScreen):
     async def _ask(self) -> None:
         before = self._books
         try:
+            self._asked_seconds = self.monitor.view.state.seconds
             self._books = await self.monitor.source.pool()
         except (PieError, OSError):
             self._books = None  # an older engine, or none: events still tell how many pages there are

@@ -108,8 +108,8 @@ class ProcessScreen(MonitorScreen):
         self.facts.show(_facts(process, row))
         contexts = [context for context in view.state.contexts.values() if context.process == process.id]
         gone = [context for context in view.state.released.values() if context.process == process.id]
-        self.rates.show(process.rates)
-        self.held.show(process.held)
+        self.rates.show(process.rates, process.rate)
+        self.held.show(process.held, process.own_pages + process.shared_pages)
         self._show_timeline(view, process, [*gone, *contexts])
         self.contexts.show([_held(context, view.state) for context in contexts])
         self.contexts.name_border(subtitle=f"{len(contexts)} held, {len(gone)} released")

@@ -20,6 +20,7 @@ from pie_mlx.tui.model.state import INITIAL
 from pie_mlx.tui.source.base import Feed, Link
 from pie_mlx.tui.source.live_facts import ask_facts
 from pie_mlx.tui.source.playback import Playback
+from pie_mlx.tui.source.settling import Settling
 
 FACTS_SECONDS = 2.0
 CLOCK_SECONDS = 0.5
@@ -105,29 +106,22 @@ class LiveSource:
         reached = int(watch.snapshot["sequence"])
         after = 0
         feed.reset(INITIAL if reached else self._snapshot_state(watch))
-        async for frame in watch.events:
-            if frame.kind == "gap" and not after and frame.sequence <= reached:
-                after = reached
-                feed.reset(self._snapshot_state(watch))
-                feed.missed(lost=_missed(frame))
-            elif frame.sequence > after:
-                self._feed_frame(frame, feed)
+        settling = Settling(feed)
+        try:
+            async for frame in watch.events:
+                if frame.kind == "gap" and not after and frame.sequence <= reached:
+                    after = reached
+                    feed.reset(self._snapshot_state(watch))  # it tells what came of them: nothing was missed
+                elif frame.sequence > after:
+                    _feed_frame(frame, feed, settling)
+        finally:
+            settling.release()
 
     def _snapshot_state(self, watch: Watch) -> Any:
         try:
             return snapshot_state(watch.snapshot["state"], self._clock(), int(watch.snapshot["sequence"]))
         except (msgspec.ValidationError, KeyError) as error:
             raise InvalidArgumentError(f"the server's snapshot: {error}", hint="use the same version") from None
-
-    def _feed_frame(self, frame: EngineEvent, feed: Feed) -> None:
-        if frame.kind == "gap":
-            feed.missed(lost=_missed(frame))
-            return
-        event = decoded(frame.data)
-        if event is None:
-            feed.missed(unknown=1)
-        else:
-            feed.extend([Record(frame.time, event)])
 
     async def _keep_facts(self, client: Client, feed: Feed) -> None:
         facts: Facts = NO_FACTS
@@ -195,6 +189,17 @@ class LiveSource:
         if self._client is None:
             raise InvalidArgumentError(self.refusal, hint="wait until it is back")
         return self._client
+
+
+def _feed_frame(frame: EngineEvent, feed: Feed, settling: Settling) -> None:
+    if frame.kind == "gap":
+        feed.missed(lost=_missed(frame))
+        return
+    event = decoded(frame.data)
+    if event is None:
+        feed.missed(unknown=1)
+    else:
+        settling.add(Record(frame.time, event))
 
 
 def _missed(gap: EngineEvent) -> int:

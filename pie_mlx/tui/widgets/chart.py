@@ -72,7 +72,7 @@ def _exponent(value: float) -> int:
 
 
 class Chart(Canvas):
-    """A trend with its axis; the latest value is in the border."""
+    """A trend with its axis; the value of now is in the border."""
 
     def __init__(
         self,
@@ -90,16 +90,18 @@ class Chart(Canvas):
         self._tone, self._text, self._unit = tone, text, unit
         self._seconds = seconds
         self._values: Sequence[float] = ()
+        self._now = 0.0
         self._top: float | None = None
 
-    def show(self, values: Sequence[float], *, top: float | None = None) -> None:
-        """`top` fixes the axis, which otherwise follows the visible values."""
-        self._values, self._top = values, top
-        self.name_border(subtitle=f"{self._text(values[-1])}{self._unit}" if values else "")
+    def show(self, values: Sequence[float], now: float, *, top: float | None = None) -> None:
+        """`now` is the figure that the rest of the screen shows; `top` fixes the axis, which otherwise follows the
+        visible values."""
+        self._values, self._now, self._top = values, now, top
+        self.name_border(subtitle=f"{self._text(now)}{self._unit}")
         self.repaint()
 
     def paint(self, width: int, height: int) -> list[Line]:
-        top = self._top or round_up(max(self._values[-2 * width :], default=0.0))
+        top = self._top or round_up(max([self._now, *self._values[-2 * width :]]))
         margin = max(len(self._text(top)), len(self._text(top / 2)))
         room = width - margin - 1
         rows = height - 1 if height >= AXIS_FROM and room > 0 else height

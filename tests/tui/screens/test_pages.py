@@ -5,7 +5,7 @@ import msgspec
 from pie_mlx.errors import SessionClosedError
 from pie_mlx.tui.model.pool_books import DiskModel, PageBook, PoolBooks, PoolGroup, StateSlot
 from pie_mlx.tui.model.views.page_words import page_lines
-from tests.tui.harness import StillDemo, monitor, press, screen_text, settled_text
+from tests.tui.harness import StillDemo, monitor, press, screen_text, settled_text, shown
 from tests.tui.stream import FORKED, RUNNING, after
 
 STATE = after(*RUNNING, FORKED)
@@ -44,6 +44,15 @@ async def test_the_title_the_disk_and_the_states_are_those_of_the_books():
     assert [line.split("│")[1].split() for line in text.splitlines() if "MB" in line] == [["pie-tiny", "12", "3MB"]]
     assert "(of another v" in text
     assert "#1 9                 40 16 32" in text
+
+
+async def test_the_title_says_how_old_the_books_are():
+    async with monitor(Booked(), size=(140, 40)) as (app, pilot):
+        await press(app, pilot, "5")
+        assert "Pool by owner: 3 used" in await settled_text(app, pilot)
+        app.inbox.advance(app.view.state.seconds + 0.7)
+        await shown(app, pilot)
+        assert "Pool by owner, 0.7 s ago: 3 used" in screen_text(app)
 
 
 async def test_the_cursor_of_the_map_shows_the_page_and_the_box_goes_with_the_focus():

@@ -8,7 +8,8 @@ from pie_mlx.tui.model import Record
 from pie_mlx.tui.screens.tokens import RECORDED, TokensScreen
 from pie_mlx.tui.source.recording import open_recording
 from tests.tui.harness import StillDemo, monitor, press, screen_text, settled_text, shown, still_recording
-from tests.tui.screens.test_screens import SIZES, compare, resize
+from tests.tui.pictures import Goldens
+from tests.tui.screens.test_screens import SIZES, resize
 
 LIKELY = (LikelyToken(1, " yes", 0.75), LikelyToken(2, " no", 0.2))
 
@@ -22,8 +23,8 @@ def draw(app, process, first, *tokens, rejected=()):
     app.inbox.extend([Record(app.view.state.seconds, TokensDrawn(process, 1, first, tokens, rejected))])
 
 
-async def test_the_tokens_of_the_demo_look_as_they_did():
-    changed, source = [], StillDemo()
+async def test_the_tokens_of_the_demo_look_as_they_did(tmp_path):
+    goldens, source = Goldens(tmp_path), StillDemo()
     async with monitor(source, size=SIZES[0]) as (app, pilot):
         await opened(app, pilot)
         for _ in range(260):
@@ -32,8 +33,8 @@ async def test_the_tokens_of_the_demo_look_as_they_did():
         await press(app, pilot, "up", "left")
         for size in SIZES:
             await resize(app, pilot, size)
-            changed += compare(f"demo-tokens-{size[0]}x{size[1]}", await settled_text(app, pilot))
-    assert not changed, "\n".join(changed)
+            goldens.compare_text(f"demo-tokens-{size[0]}x{size[1]}", await settled_text(app, pilot))
+    goldens.check()
 
 
 async def test_a_program_is_watched_while_its_tokens_are_shown():

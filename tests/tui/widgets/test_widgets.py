@@ -25,7 +25,7 @@ SHOWN = (
     (TabBar([("a", "Overview"), ("b", "Logs")], "a"), None),
     (KeyBar(), [[("q", "quit"), ("k", "kill"), ("?", "help")]]),
     (ReplayBar(), [Place(True, 0.5, "00:01.0", "00:02.0", "1x")]),
-    (Chart("Price", "warn", str, id="chart"), [[1.0, 2.0, 3.0]]),
+    (Chart("Price", "warn", str, id="chart"), [[1.0, 2.0, 3.0], 2.5]),
     (ShareBar("Pool", id="pool"), [SHARES]),
     (PageMap(id="map"), [SHARES, SHARES]),
     (StatRow(id="figures"), [(Stat("tokens", "7", "tok/s", "good"), Stat("pages", "8", "", "main"))]),

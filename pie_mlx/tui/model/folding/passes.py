@@ -25,8 +25,14 @@ def after_pass(
         reason="",
         passed=seconds,
         since=context.since if context.activity == "running" else seconds,
-        spans=with_span(context.spans, Span("forward", seconds - latency, seconds)),
+        spans=with_span(context.spans, Span("forward", _begun(context, seconds - latency), seconds)),
     )
+
+
+def _begun(context: ContextState, asked: float) -> float:
+    """When a pass that was asked for then went on: after it waited, or had no pages."""
+    latest = context.spans[-1] if context.spans else None
+    return asked if latest is None or latest.kind == "forward" else max(asked, latest.end)
 
 
 def _reply(context: ContextState, event: PassCompleted, timed: Timed) -> Reply | None:

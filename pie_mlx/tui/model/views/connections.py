@@ -19,17 +19,25 @@ class ConnectionRow(msgspec.Struct, frozen=True):
 
 
 def connection_rows(facts: Facts, rows: list[ProgramRow]) -> list[ConnectionRow]:
-    """One for each connection; and one for each user with programs and no connection."""
+    """One for each connection; and one for each user with programs and no connection.
+
+    Each living program counts once: for the connection that it is attached to, or else for the first of its user.
+    """
+    connections = facts.connections or ()
+    first = {each.username: each.id for each in reversed(connections)}
+    attached = {name: each.id for each in connections for name in each.attached}
+    counted: dict[str, list[ProgramRow]] = {}
+    for row in rows:
+        key = attached.get(row.id) or first.get(row.username) or f"user {row.username}"
+        counted.setdefault(key, []).append(row)
     connected = [
-        _connection_row(connection.id, connection.username, connection.address, len(connection.attached), rows)
-        for connection in facts.connections or ()
+        _connection_row(each.id, each.username, each.address, len(each.attached), counted.pop(each.id, []))
+        for each in connections
     ]
-    names = {row.username for row in connected}
-    others = [name for name in dict.fromkeys(row.username for row in rows) if name not in names]
-    return [*connected, *(_connection_row(f"user {name}", name, "", 0, rows) for name in others)]
+    return [*connected, *(_connection_row(key, own[0].username, "", 0, own) for key, own in counted.items())]
 
 
 def _connection_row(key: str, username: str, address: str, attached: int, rows: list[ProgramRow]) -> ConnectionRow:
-    own = [row for row in rows if row.username == username and row.status in LIVING]
+    own = [row for row in rows if row.status in LIVING]
     pages, rate = sum(row.own for row in own), sum(row.rate for row in own)
     return ConnectionRow(key, username, address, attached, len(own), pages, rate)

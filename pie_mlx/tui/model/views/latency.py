@@ -109,8 +109,10 @@ def request_rows(state: MonitorState) -> list[RequestRow]:
 
 
 def _reads(context: ContextState) -> bool:
-    """Whether it waits for a first token, as far as events say."""
-    return bool(context.prompt_tokens) or (context.activity != "running" and context.reply is None)
+    """Whether it waits for a first token, as far as events say: who has read a prompt and is suspended may ask for
+    nothing, such as a context that others were forked from."""
+    is_new = not context.held_tokens or context.activity == "waiting"
+    return bool(context.prompt_tokens) or (context.activity != "running" and context.reply is None and is_new)
 
 
 def _goes_on(state: MonitorState, context: ContextState) -> bool:

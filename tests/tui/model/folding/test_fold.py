@@ -113,6 +113,12 @@ def test_the_timeline_tells_forward_passes_waits_and_suspensions():
     assert spans == [("forward", 13.9, 14.0), ("waiting", 16.0, 17.0), ("suspended", 18.0, 19.0)]
 
 
+def test_a_pass_does_not_cover_the_time_in_which_its_context_was_suspended():
+    state = after(*RUNNING, ContextSuspended(1, 2, "outbid", "suspended"), ContextRestored(1), computed(took=5.0))
+    spans = [(span.kind, span.start, span.end) for span in state.contexts[1].spans[1:]]
+    assert spans == [("suspended", 16.0, 17.0), ("forward", 17.0, 18.0)]
+
+
 def test_a_released_context_is_remembered_apart():
     state = after(*RUNNING, ContextReleased("p", 1))
     assert (dict(state.contexts), state.released[1].released) == ({}, 16.0)

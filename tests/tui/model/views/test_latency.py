@@ -1,6 +1,6 @@
 """Waits for tokens, and replies by phase."""
 
-from pie_mlx.events import ContextReleased, PassCompleted, PromptProgressed, WaitChanged
+from pie_mlx.events import ContextReleased, ContextSuspended, PassCompleted, PromptProgressed, WaitChanged
 from pie_mlx.tui.model.views.latency import heat_of, latency_windows, request_rows
 from tests.tui.stream import CREATED, LAUNCHED, STARTED, after
 
@@ -34,6 +34,13 @@ def test_a_context_that_waits_before_its_first_token_is_queued_and_says_why():
     waits = WaitChanged(1, "outbid", "waiting: bid 0.1 < price 0.2")
     (row,) = request_rows(after(*BEGUN, waits, WaitChanged(1, "outbid", "waiting: bid 0.1 < price 0.3")))
     assert (row.phase, row.reason, row.waited) == ("queued", "waiting: bid 0.1 < price 0.3", 1.0)
+
+
+def test_a_context_that_has_read_and_is_suspended_is_not_queued_for_that():
+    flushed = PassCompleted("p", 1, 0, 300, 0, 0, 100.0, 110.0)
+    suspended = ContextSuspended(1, 2, "outbid", "suspended: bid 0.1 < bid 0.2")
+    assert request_rows(after(*BEGUN, flushed, suspended, step=0.1)) == []
+    assert [row.phase for row in request_rows(after(*BEGUN, suspended))] == ["queued"]
 
 
 def test_a_wait_counts_for_the_reply_that_it_delayed():

@@ -97,6 +97,12 @@ def test_users_without_a_connection_are_people_too():
     ]
 
 
+def test_a_program_counts_for_the_one_connection_that_it_is_attached_to():
+    rows = program_rows(after(*RUNNING, ProcessLaunched("q", "ada", "x@1.0.0"), ProcessLaunched("r", "ada", "x@1.0.0")))
+    facts = Facts(connections=(Connection("1", "ada"), Connection("2", "ada", attached=("p", "q"))))
+    assert [(person.key, person.programs) for person in connection_rows(facts, rows)] == [("1", 1), ("2", 2)]
+
+
 def test_the_summary_holds_the_figures_and_a_row_for_each_program():
     told = summary(after(*RUNNING, counted((1, 3, 0)), settled(0.7, 60.0)))
     assert (told.model, told.price, told.pages.used, told.pages_free) == ("pie-tiny", 0.7, 3, 60)
