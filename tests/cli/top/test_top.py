@@ -12,6 +12,7 @@ from pie_mlx.cli.top.monitor import PLUGINS_FILE
 from pie_mlx.event_log import HEADER
 from tests.terminal import Terminal
 from tests.tui.harness import RECORDING
+from tools.monitor.record import TOTAL_PAGES
 
 
 def top(capsys, *arguments):
@@ -23,7 +24,7 @@ def top(capsys, *arguments):
 def test_the_state_at_the_end_of_a_recording_is_printed_as_json(capsys):
     code, out, _ = top(capsys, "--replay", str(RECORDING), "--json")
     state = json.loads(out)
-    assert (code, state["model"], state["policy"], state["pages"]["total"]) == (0, "pie-tiny", "market", 44)
+    assert (code, state["model"], state["policy"], state["pages"]["total"]) == (0, "pie-tiny", "market", TOTAL_PAGES)
     assert state["machine"] is None  # a recording does not tell of it
     assert {"id", "program", "status", "reason", "own", "shared", "balance", "bid"} <= set(state["programs"][0])
 
