@@ -40,6 +40,7 @@ from pie_mlx.runtime.worker.frames.messages import (
     TypesStripped,
     pack,
 )
+from pie_mlx.runtime.worker.frames.turns import FRAME_SECONDS, FrameTurns, Turn
 from pie_mlx.runtime.worker.link import WorkerLink
 from pie_mlx.runtime.worker.outcomes import crash, launch_error, outcome_of
 from pie_mlx.runtime.worker.proxy_route import new_password, open_listener
@@ -47,8 +48,6 @@ from pie_mlx.runtime.worker.starting import StartGate
 
 T = TypeVar("T")
 
-FRAME_SECONDS = 5e-5
-"""Cost of a frame besides its decoding: task, handler, answer."""
 WALK_SECONDS = 3e-9
 """Upper bound on a handler's time per byte of its call's memory."""
 _LAST_CHARACTERS = 16 << 10
@@ -62,6 +61,7 @@ class Pool(Protocol):
     """Where workers come from. Methods belong to the engine's loop."""
 
     gate: StartGate
+    frame_turns: FrameTurns
 
     def assign_worker(self, executor: "WorkerExecutor") -> WorkerLink:
         """A worker that waits for its launch spec. Raises PieError."""
@@ -186,6 +186,9 @@ class WorkerExecutor:
 
     def aside(self, work: Callable[[], T]) -> Awaitable[T]:
         return self._host.time.aside(work)
+
+    def in_turn(self, turn: Turn) -> bool:
+        return self._pool.frame_turns.enter(self.username, turn)
 
     def spent(self, seconds: float, frames: int) -> float:
         self._host.time.charge(seconds + frames * FRAME_SECONDS)

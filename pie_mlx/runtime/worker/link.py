@@ -16,6 +16,7 @@ from pie_mlx.runtime.worker.fork_server import close_all
 from pie_mlx.runtime.worker.frames.messages import FromWorker
 from pie_mlx.runtime.worker.frames.reader import READ_BYTES, LongFrame, WorkerFrames
 from pie_mlx.runtime.worker.frames.receive_budget import STALL_SECONDS, ReceiveBudget
+from pie_mlx.runtime.worker.frames.turns import Turn
 
 T = TypeVar("T")
 
@@ -36,6 +37,10 @@ class Receiver(Protocol):
 
     def aside(self, work: Callable[[], T]) -> Awaitable[T]:
         """The result of `work`, run on another thread."""
+        ...
+
+    def in_turn(self, turn: Turn) -> bool:
+        """Take frames now, or, if the answer is False, when others had theirs."""
         ...
 
     def spent(self, seconds: float, frames: int) -> float:
@@ -189,7 +194,7 @@ class WorkerLink:
         count = self._receive()
         if count:
             self._unsaid_bytes += count
-            self._turn()
+            self._ask_for_turn()
             self._tell_consumed()
 
     def _receive(self) -> int:
@@ -213,22 +218,31 @@ class WorkerLink:
         self._frames.feed(data)
         return len(data)
 
-    def _turn(self) -> None:
-        """Deliver some frames, and delay the next while the engine is needed elsewhere."""
+    def _ask_for_turn(self) -> None:
+        if self._receiver is not None and not self._receiver.in_turn(self._turn):
+            self._wait_for_turn(True)
+
+    def _turn(self) -> int:
+        """Deliver some frames, unless the engine is needed elsewhere; returns their number."""
         if self._closed or self._receiver is None or self._drained is not None:
-            return
-        begun, frames = time.perf_counter(), self._take_frames(FRAMES_PER_TURN)
-        rest_seconds = self._receiver.spent(time.perf_counter() - begun, frames)
+            return 0
+        frames, rest_seconds = 0, self._receiver.spent(0, 0)
+        if not rest_seconds:
+            begun, frames = time.perf_counter(), self._take_frames(FRAMES_PER_TURN)
+            rest_seconds = self._receiver.spent(time.perf_counter() - begun, frames)
         if self._decoding is None:
             self._await_turn(rest_seconds, more=frames == FRAMES_PER_TURN)
+        return frames
 
     def _await_turn(self, rest_seconds: float, *, more: bool) -> None:
         """Schedule the next turn: after a rest, or, with `more` frames, once others had theirs."""
-        waits = more or rest_seconds > 0
         if rest_seconds > 0:
-            self._loop.call_later(rest_seconds, self._turn)
+            self._loop.call_later(rest_seconds, self._ask_for_turn)
         elif more:
-            self._loop.call_soon(self._turn)
+            self._loop.call_soon(self._ask_for_turn)
+        self._wait_for_turn(more or rest_seconds > 0)
+
+    def _wait_for_turn(self, waits: bool) -> None:
         if waits != self._turn_waits:
             self._turn_waits = waits
             self._listen()

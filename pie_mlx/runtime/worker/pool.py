@@ -9,6 +9,7 @@ import signal
 import socket
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -39,6 +40,7 @@ from pie_mlx.runtime.worker.executor import ExecutorCallbacks, WorkerExecutor
 from pie_mlx.runtime.worker.fork_server import Exit, ForkServer
 from pie_mlx.runtime.worker.frames.messages import Draws, LaunchSpec, NodeLaunch, ProgramLocation
 from pie_mlx.runtime.worker.frames.receive_budget import ReceiveBudget
+from pie_mlx.runtime.worker.frames.turns import FrameTurns
 from pie_mlx.runtime.worker.link import WorkerLink
 from pie_mlx.runtime.worker.node_workers import NodeWorkers
 from pie_mlx.runtime.worker.priorities import weigh
@@ -119,7 +121,10 @@ class WorkerPool:
         self._types = StrippedTypes()
         self._process_ids: dict[int, int] = {}
         self._refill_timer: asyncio.TimerHandle | None = None
-        self.gate = StartGate(loop, lambda: {executor.username for executor in self._running.values()})
+        self._users: Counter[str] = Counter()
+        """How many workers each user has, who has some."""
+        self.gate = StartGate(loop, lambda: self._users)
+        self.frame_turns = FrameTurns(loop, lambda: len(self._users) > 1)
         self._stopped = False
         raise_limit()
         self._root = TemporaryRoot()
@@ -201,6 +206,7 @@ class WorkerPool:
             raise LaunchError("fork server: it does not start", hint="see its messages on standard error")
         link = self._worker_for(executor.spec)
         self._running[link.number] = executor
+        self._users[executor.username] += 1
         executor.process_id = self._process_ids.get(link.number)
         weigh(self._running.values())
         self._refill_timer = self._refill_timer or self._loop.call_later(REFILL_SECONDS, self._refill)
@@ -285,6 +291,7 @@ class WorkerPool:
         if (link := self._idle.pop(number, None)) is not None:
             link.close()
         if (executor := self._running.pop(number, None)) is not None:
+            self._users -= Counter([executor.username])
             executor.exited(exit)
 
     def _lost(self) -> None:
