@@ -75,8 +75,9 @@ class _Cells:
         self._host = host
         self._report = report
 
-    def start(self) -> None:
+    def start(self, begun: Callable[[], None]) -> None:
         adopt_host(self._host)
+        begun()
 
     def cancel(self, reason: str) -> None:
         """Later calls of the cells are refused."""

@@ -64,7 +64,8 @@ class SharedLoopRun:
         self._cancelled = ""
         self._task: asyncio.Task[None] | None = None
 
-    def start(self) -> None:
+    def start(self, begun: Callable[[], None]) -> None:
+        begun()
         # Not in the launcher's context.
         self._loop.call_soon_threadsafe(self._begin, context=contextvars.Context())
 

@@ -15,8 +15,8 @@ from pie_mlx.runtime.execution.program_run import ProgramRun
 class Executor(Protocol):
     """Runs one program once and reports its outcome once, whatever happens. Methods may be called from any thread."""
 
-    def start(self) -> None:
-        """Begin. Called once."""
+    def start(self, begun: Callable[[], None]) -> None:
+        """Begin. Called once. `begun` is called, on any thread, once the start no longer takes time of the machine."""
         ...
 
     def cancel(self, reason: str) -> None:
@@ -48,8 +48,9 @@ class ProgramThread:
         # A daemon: a program that never ends must not keep the interpreter from exiting.
         self._thread = threading.Thread(target=context.run, args=(self._run,), name=name, daemon=True)
 
-    def start(self) -> None:
+    def start(self, begun: Callable[[], None]) -> None:
         self._thread.start()
+        begun()
 
     def cancel(self, reason: str) -> None:
         """Cancel `body` at its next await or blocking wait. May be called from any thread, at any time."""

@@ -45,6 +45,7 @@ class Process:
         self._loop = asyncio.get_running_loop()
         self._reported: asyncio.Future[Outcome] = self._loop.create_future()
         self._executor: Executor | None = None
+        self._begun = asyncio.Event()
         self._supervision: asyncio.Task[Outcome] | None = None
         self._grace: asyncio.TimerHandle | None = None
         self._observer_error: Exception | None = None
@@ -55,7 +56,7 @@ class Process:
         """Start the executor that `make_executor` returns; it reports the outcome to its argument."""
         self._executor = make_executor(self._report)
         self._supervision = asyncio.create_task(self._supervise(release))
-        self._executor.start()
+        self._executor.start(self._mark_begun)
 
     def send(self, message: str) -> None:
         """Queue a message for `session.receive`; lone surrogates become U+FFFD."""
@@ -106,6 +107,10 @@ class Process:
             self._executor.cancel(reason)
         self._grace = self._grace or self._loop.call_later(CANCEL_GRACE_SECONDS, self._abandon, reason)
 
+    async def begun(self) -> None:
+        """Wait until it runs, or has ended before."""
+        await self._begun.wait()
+
     async def outcome(self) -> Outcome:
         """Wait until it has ended and released everything it owned. Cancelling the wait leaves it running."""
         if self._supervision is None:
@@ -133,7 +138,12 @@ class Process:
         with contextlib.suppress(RuntimeError):  # the launcher's loop has closed
             self._loop.call_soon_threadsafe(self._set_outcome, outcome)
 
+    def _mark_begun(self) -> None:
+        with contextlib.suppress(RuntimeError):  # the launcher's loop has closed
+            self._loop.call_soon_threadsafe(self._begun.set)
+
     def _set_outcome(self, outcome: Outcome) -> None:
+        self._begun.set()
         if not self._reported.done():
             self._reported.set_result(outcome)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from pie_mlx.engine.policies import Admission, AdmissionTerms, check_claim, end_launch, request_launch
 from pie_mlx.errors import ProcessCancelledError
+from pie_mlx.runtime.registry.limits import RegistryLimits
 from pie_mlx.runtime.registry.record import ProcessRecord
 
 Endowment = Callable[[int | None], float]
@@ -65,24 +66,28 @@ class PageAdmission:
 
 
 PLACES_TAKEN = "queued: the limit of concurrent processes is reached"
+STARTS_WAIT = "queued: other programs of this user are starting, users start in turn"
 
 
 @dataclass(slots=True)
 class AdmissionQueue:
-    """Launch roots wait for the pages they claim, in order (Q11), then for a place among the running processes.
+    """Launch roots wait for the pages they claim, in order (Q11), then for a place among the running processes and
+    among those of their user that are starting. Users get places in turn.
 
-    `open_admission` is called at the first launch. At most `concurrent` processes run at once; None: no limit. `start`
-    starts a record.
+    `open_admission` is called at the first launch. `start` starts a record.
     """
 
     open_admission: Callable[[], PageAdmission]
     start: Callable[[ProcessRecord], None]
-    concurrent: int | None
+    limits: RegistryLimits
     running: int = 0
     closed: bool = False
     _admission: PageAdmission | None = None
     _records: dict[str, ProcessRecord] = field(default_factory=dict[str, ProcessRecord])
-    _queue: deque[ProcessRecord] = field(default_factory=deque[ProcessRecord])
+    _queues: dict[str, deque[ProcessRecord]] = field(default_factory=dict[str, deque[ProcessRecord]])
+    """By user; who got a place last comes last."""
+    _starting: dict[str, str] = field(default_factory=dict[str, str])
+    """The users of processes that are starting."""
     _turns: dict[str, "asyncio.Future[None]"] = field(default_factory=dict[str, "asyncio.Future[None]"])
     _family_sizes: Counter[str] = field(default_factory=Counter[str])
 
@@ -96,8 +101,10 @@ class AdmissionQueue:
 
     def unregister(self, record: ProcessRecord) -> None:
         """Remove a process that has ended or did not start. A claim ends with the last process of its family."""
-        if record in self._queue:
-            self._queue.remove(record)
+        queue = self._queues.get(record.username, deque())
+        if record in queue:
+            queue.remove(record)
+        self._starting.pop(record.id, None)
         self._records.pop(record.id, None)
         self._family_sizes[record.root] -= 1
         if not self._family_sizes[record.root]:
@@ -139,10 +146,15 @@ class AdmissionQueue:
 
     def start_waiting(self) -> None:
         """Start queued processes while there are places."""
-        while self._queue and not self.closed and (self.concurrent is None or self.running < self.concurrent):
-            record = self._queue.popleft()
+        while not self.closed and not self._is_full and (record := self._next()) is not None:
             self.occupy_place(record)
+            self._starting[record.id] = record.username
             self.start(record)
+
+    def begun(self, record: ProcessRecord) -> None:
+        """A process has started: another one of its user may start. Ignored if it was known to have."""
+        if self._starting.pop(record.id, None) is not None:
+            self.start_waiting()
 
     def occupy_place(self, record: ProcessRecord) -> None:
         """Mark a process as running."""
@@ -151,7 +163,7 @@ class AdmissionQueue:
 
     def check_integrity(self, live: Iterable[ProcessRecord]) -> None:
         """Raises RuntimeError if the counts are inconsistent."""
-        if any(record.state != "queued" for record in self._queue):
+        if any(record.state != "queued" for queue in self._queues.values() for record in queue):
             raise RuntimeError("admission queue: a process in it is not queued")
         found = Counter(record.root for record in live)
         if found != +self._family_sizes:
@@ -164,12 +176,31 @@ class AdmissionQueue:
             self._admission = self.open_admission()
         return self._admission
 
+    @property
+    def _is_full(self) -> bool:
+        return self.limits.concurrent is not None and self.running >= self.limits.concurrent
+
+    def _next(self) -> ProcessRecord | None:
+        """The next to start; None if every user with launches that wait has enough that are starting."""
+        starting = Counter(self._starting.values())
+        for user, queue in list(self._queues.items()):
+            if not queue:
+                del self._queues[user]
+            elif starting[user] < self.limits.starting:
+                self._queues[user] = self._queues.pop(user)
+                return queue.popleft()
+        return None
+
     def _admit(self, roots: Iterable[str]) -> None:
+        queued: list[ProcessRecord] = []
         for root in roots:
             record, turn = self._records[root], self._turns.get(root)
             if turn is None:
-                record.reason = PLACES_TAKEN
-                self._queue.append(record)
+                self._queues.setdefault(record.username, deque()).append(record)
+                queued.append(record)
             elif not turn.done():
                 turn.set_result(None)
         self.start_waiting()
+        for record in queued:
+            if record.state == "queued":
+                record.reason = PLACES_TAKEN if self._is_full else STARTS_WAIT

@@ -1,15 +1,20 @@
 """Limits of a registry."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pie_mlx.errors import ProcessError
 from pie_mlx.runtime.registry.kept_events import KeptLimits
+from pie_mlx.runtime.worker.starting import ALONE
+
+STARTING = 2 * ALONE * (os.cpu_count() or 1)
+"""Enough for one always to wait for its worker, of a user who is alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegistryLimits:
-    """`concurrent` processes run at once (None: no limit); further ones are queued.
+    """`concurrent` processes run at once (None: no limit), and `starting` of a user start; further ones are queued.
 
     `per_user` and `input_characters` bound the processes of a user and their inputs. A finished process can be attached
     for `finished_grace_seconds`; a process that waits for a detached client ends after `detached_seconds` (None:
@@ -19,6 +24,7 @@ class RegistryLimits:
     """
 
     concurrent: int | None = None
+    starting: int = STARTING
     per_user: int = 4096
     input_characters: int = 256 << 20
     finished_grace_seconds: float = 300.0

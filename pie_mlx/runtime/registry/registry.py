@@ -63,7 +63,7 @@ class Registry:
         self._records: dict[str, ProcessRecord] = {}
         self._kept = KeptTotal(self._limits.kept_total_bytes, self._limits.kept_user_bytes)
         self._admissions = AdmissionQueue(
-            lambda: PageAdmission(engine.admission_terms(), engine.endowment), self._spawn, self._limits.concurrent
+            lambda: PageAdmission(engine.admission_terms(), engine.endowment), self._spawn, self._limits
         )
         self._live: Counter[str] = Counter()
         self._input_characters: Counter[str] = Counter()
@@ -89,8 +89,7 @@ class Registry:
 
     def is_running(self, process_id: str) -> bool:
         """Whether it is queued or running."""
-        record = self._records.get(process_id)
-        return record is not None and not record.is_over
+        return (record := self._records.get(process_id)) is not None and not record.is_over
 
     def admit(
         self, user: User, launches: Sequence[Launch], inputs: Sequence[Input] | None = None
@@ -328,6 +327,8 @@ class Registry:
             event = ProcessFailed(record.id, failed.error_type, failed.message, failed.hint, time.monotonic())
             self._deliver(record, event, b"")
         else:
+            await process.begun()
+            self._admissions.begun(record)
             await process.outcome()
 
     async def _start_child(self, request: ChildRequest) -> Process:

@@ -116,6 +116,7 @@ class WorkerExecutor:
         self.process_id: int | None = None
         self.username = username
         self.niceness = 0
+        self.begun: Callable[[], None] = lambda: None
         self._loop = loop
         self._pool = pool
         self._make_spec = make_spec
@@ -152,7 +153,8 @@ class WorkerExecutor:
         """Processor time the engine spent on it, besides its passes."""
         return self._host.time.seconds
 
-    def start(self) -> None:
+    def start(self, begun: Callable[[], None]) -> None:
+        self.begun = begun
         self._on_loop(lambda: self._pool.gate.enter(self))
 
     def cancel(self, reason: str) -> None:

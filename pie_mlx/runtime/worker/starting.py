@@ -14,11 +14,13 @@ ALONE = 4
 
 
 class Starter(Protocol):
-    """A launch; `begin` gives it a worker, or fails it."""
+    """A launch; `begin` gives it a worker, or fails it. `begun` is called once it has started."""
 
     username: str
 
     def begin(self) -> None: ...
+
+    def begun(self) -> None: ...
 
 
 class StartGate:
@@ -47,6 +49,7 @@ class StartGate:
         """A launch has started, or failed to. Ignored if it was known to have."""
         if (timer := self._starting.pop(launch, None)) is not None:
             timer.cancel()
+            launch.begun()
             self._loop.call_soon(self._admit)  # later: it may have failed at once, and so may all others
 
     def withdraw(self, launch: Starter) -> bool:

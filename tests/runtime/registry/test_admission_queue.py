@@ -10,7 +10,7 @@ from pie_mlx.errors import AdmissionError, ProcessCancelledError
 from pie_mlx.events import ProcessFailed, ProcessQueued
 from pie_mlx.runtime.program.program import find_program
 from pie_mlx.runtime.registry import Launch, Registry, RegistryLimits, row_of
-from tests.runtime.registry.conftest import ADA, Player
+from tests.runtime.registry.conftest import ADA, BOB, Listener, Player
 from tests.untimed import untimed
 
 WAIT = json.dumps({"do": "wait"})
@@ -83,7 +83,8 @@ async def test_they_start_in_order_once_the_claims_have_fallen_to_the_barrier(cr
     assert row_of(records[2], None).reason == ""
 
 
-async def test_a_small_budget_claims_little(crowd):  # Q11
+async def test_a_small_budget_claims_little(make_crowd):  # Q11
+    crowd = await make_crowd(starting=17)
     records = [crowd.launch(WAIT, token_budget=16) for _ in range(17)]
     assert states(records) == ["running"] * 17
     assert crowd.launch(WAIT, token_budget=16).state == "queued"
@@ -154,6 +155,27 @@ async def test_an_admitted_launch_waits_for_a_place_too(make_crowd):
     assert "claim" in records[2].reason
     await end(crowd, records[0])
     assert states(records[1:]) == ["running", "queued"]
+
+
+async def test_few_launches_of_a_user_start_at_once_and_the_others_say_why(make_crowd):
+    crowd = await make_crowd(starting=2)
+    last = Listener()
+    flood = [crowd.launch(WAIT, token_budget=16, listener=last if n == 3 else None) for n in range(4)]
+    assert states(flood) == ["running", "running", "queued", "queued"]
+    assert flood[2].reason == "queued: other programs of this user are starting, users start in turn"
+    assert crowd.launch(WAIT, token_budget=16, user=BOB).state == "running"
+    await last.message("waiting")
+    assert states(flood) == ["running"] * 4
+
+
+async def test_users_get_places_in_turn(make_crowd):
+    crowd = await make_crowd(concurrent=1)
+    flood = [crowd.launch(WAIT, token_budget=16) for _ in range(3)]
+    honest = crowd.launch(WAIT, token_budget=16, user=BOB)
+    await end(crowd, flood[0])
+    assert [*states(flood), honest.state] == ["killed", "running", "queued", "queued"]
+    await end(crowd, flood[1])
+    assert [flood[2].state, honest.state] == ["queued", "running"]
 
 
 async def test_everything_that_waits_ends_when_the_registry_stops(crowd):

@@ -33,9 +33,13 @@ class Launches:
 class Launch:
     def __init__(self, username: str, launches: Launches) -> None:
         self.username, self._launches = username, launches
+        self.has_begun = False
 
     def begin(self) -> None:
         self._launches.begun.append(self)
+
+    def begun(self) -> None:
+        self.has_begun = True
 
 
 class FailingLaunch(Launch):
@@ -50,7 +54,10 @@ async def test_the_only_user_keeps_all_processors_busy():
     launches = Launches()
     launches.enter(*["ada"] * 50)
     assert len(launches.begun) == ALONE * PROCESSORS
-    launches.gate.started(launches.begun[0])
+    first = launches.begun[0]
+    assert not first.has_begun
+    launches.gate.started(first)
+    assert first.has_begun
     await asyncio.sleep(0)
     assert len(launches.begun) == ALONE * PROCESSORS + 1
 

@@ -57,8 +57,9 @@ class _OnMainThread:
     program: ProgramRun
     programs: Programs
 
-    def start(self) -> None:
+    def start(self, begun: Callable[[], None]) -> None:
         self.programs.put(self.program)
+        begun()
 
     def cancel(self, reason: str) -> None:
         self.program.cancel(reason)

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections import Counter, deque
+from collections import defaultdict, deque
 from collections.abc import Callable
 
 ROUND_SECONDS = 1e-3
@@ -28,7 +28,7 @@ class FrameTurns:
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._loop, self._are_several, self._clock = loop, are_several, clock
-        self._spent: Counter[str] = Counter()
+        self._spent: defaultdict[str, float] = defaultdict(float)
         """In this round, in seconds."""
         self._waiting: dict[str, deque[Turn]] = {}
         self._has_round = False
