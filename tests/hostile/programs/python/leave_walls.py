@@ -5,7 +5,7 @@ import os
 import resource
 
 libc = ctypes.CDLL(None, use_errno=True)
-PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_CAP_AMBIENT = 4, 22, 47
+PR_SET_PDEATHSIG, PR_SET_SECCOMP = 1, 22
 
 
 def called(result):
@@ -30,6 +30,7 @@ WAYS = {
     "new mount": lambda: called(libc.syscall(430, b"tmpfs", 0)),
     "mount tree": lambda: called(libc.syscall(428, -100, b"/", 1)),
     "no filter": lambda: called(libc.prctl(PR_SET_SECCOMP, 0, 0, 0, 0)),
+    "life after the engine": lambda: called(libc.prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0)),
     "old personality": lambda: called(libc.personality(0x0400000)),
     "open file limit": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (1 << 20, 1 << 20)) or True,
     "memory limit": lambda: resource.setrlimit(resource.RLIMIT_DATA, (-1, -1)) or True,
