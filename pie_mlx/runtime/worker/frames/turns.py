@@ -6,7 +6,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable
 
 ROUND_SECONDS = 1e-3
-"""Of the loop's time that each user gets before it looks what has come from others."""
+"""Of the loop's time that each user gets before it looks what has come from others. A turn that has begun goes on."""
 
 FRAME_SECONDS = 5e-5
 """Cost of a frame besides its decoding: task, handler, answer."""
