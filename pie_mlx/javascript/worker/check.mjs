@@ -58,7 +58,7 @@ async function finding() {
     return error instanceof SyntaxError ? `${main}: ${error.message}` : error.message;
   }
   const names = Object.keys(module.namespace);
-  if (names.includes(entry)) return '';
+  if (names.includes(entry) || names.includes('handle')) return '';
   const isCommon = /\bmodule\.exports\b|\bexports\.\w|\brequire\(/.test(module.source);
   return isCommon ? `${main}: it is CommonJS, not an ES module` : `${main}: no 'export async function ${entry}(input)'`;
 }

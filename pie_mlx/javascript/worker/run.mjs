@@ -4,12 +4,14 @@ import fs from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import { LaunchError, ProcessCancelledError, ProcessError } from '../inferlet/errors.mjs';
+import { answerRequest } from './http_answer.mjs';
 import { Modules } from './modules.mjs';
 import { failed, returned } from './outcome.mjs';
 import { useScratch } from './scratch.mjs';
 import { nameOriginals, original, trace } from './traces.mjs';
 
 const COPIES = '.program';
+const HANDLER = 'handle';
 const STOP_MILLISECONDS = 100; // for `finally` blocks of a cancelled program
 
 export class Run {
@@ -44,12 +46,21 @@ export class Run {
     if (this.stripped === null && this.mainFile.endsWith('ts'))
       this.#link.send(['types_stripped', modules.stripAll(this.mainFile)]);
     useScratch(this.#workspace, this.lasting);
-    const main = (await modules.import(this.mainFile))[this.entry];
-    if (typeof main !== 'function')
-      throw new LaunchError(`${this.mainFile}: no 'export async function ${this.entry}(input)'`, {
-        hint: 'define it: the value that it returns is the result of the program',
+    const main = this.#main(await modules.import(this.mainFile));
+    const input = JSON.parse(this.input);
+    return await (this.call === 'http' ? answerRequest(main, input) : main(input));
+  }
+
+  #main(exported) {
+    const { [this.entry]: main, [HANDLER]: handler } = exported;
+    if (typeof main === 'function') return main;
+    if (typeof handler === 'function')
+      throw new LaunchError(`${this.mainFile}: it answers HTTP requests ('${HANDLER}') and cannot be run with an input`, {
+        hint: 'serve it on a port, with launch_daemon of a client',
       });
-    return await main(JSON.parse(this.input));
+    throw new LaunchError(`${this.mainFile}: no 'export async function ${this.entry}(input)'`, {
+      hint: 'define it: the value that it returns is the result of the program',
+    });
   }
 
   /** The directory of the program's files, which may be copies. */

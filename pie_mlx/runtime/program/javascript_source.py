@@ -6,21 +6,36 @@ from pathlib import Path, PurePosixPath
 
 from pie_mlx.documents import json_object
 from pie_mlx.errors import InvalidArgumentError, LaunchError
+from pie_mlx.runtime.program.manifest import HANDLER
 from pie_mlx.runtime.program.source_text import read_text
 
 SUFFIXES = (".ts", ".mts", ".mjs", ".js")
 NAMES = tuple(f"{stem}{suffix}" for stem in ("main", "index") for suffix in (".ts", ".mjs", ".js"))
 PACKAGE = "package.json"
 PACKAGE_LIMIT_BYTES = 1 << 20
+_EXPORTED_HANDLER = re.compile(
+    r"\bexport\b\s*(?:(?:async\s+)?(?:function|const|let|var)\b\s*)?(?:NAME\b|\{[^{}]*\bNAME\b|\*)".replace(
+        "NAME", HANDLER
+    )
+)
 
 
 def check_javascript(source: str, file: Path, entry: str) -> None:
     """Raises LaunchError if the text exports no entry. Node says the rest when the program begins."""
-    if re.search(rf"\b{re.escape(entry)}\b", source) is None and "export *" not in source:
+    if (
+        re.search(rf"\b{re.escape(entry)}\b", source) is None
+        and "export *" not in source
+        and not exports_handler(source)
+    ):
         raise LaunchError(
             f"{file}: no 'export async function {entry}(input)'",
             hint="define it: the value that it returns is the result of the program",
         )
+
+
+def exports_handler(source: str) -> bool:
+    """Whether the text exports a handler of requests, or may do so. Node says the rest at the first request."""
+    return _EXPORTED_HANDLER.search(source) is not None
 
 
 def read_javascript(file: Path) -> str:

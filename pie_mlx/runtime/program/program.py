@@ -8,7 +8,8 @@ from pathlib import Path
 
 from pie_mlx.errors import LaunchError
 from pie_mlx.runtime.program.entry_kind import EntryKind, facts_of
-from pie_mlx.runtime.program.language import PYTHON, SUFFIXES, WEBASSEMBLY, language_of, main_in
+from pie_mlx.runtime.program.javascript_source import exports_handler
+from pie_mlx.runtime.program.language import JAVASCRIPT, SUFFIXES, WEBASSEMBLY, language_of, main_in
 from pie_mlx.runtime.program.manifest import (
     NAME_LIMIT,
     Manifest,
@@ -103,8 +104,10 @@ def handles_requests(program: Program) -> bool:
     """Whether it defines the HTTP request handler. Raises LaunchError if its main file cannot be read."""
     file = program.main_file
     language = language_of(file)
-    if language is not PYTHON:
-        return language is WEBASSEMBLY  # of which it is known once it is compiled, at the first request
+    if language is JAVASCRIPT:
+        return exports_handler(read_text(file))
+    if language is WEBASSEMBLY:
+        return True  # it is known once the component is compiled, at the first request
     return source_facts(read_text(file), file, program.manifest.runtime.entry).handles
 
 

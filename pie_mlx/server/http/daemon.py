@@ -36,7 +36,7 @@ def with_request_handler(program: Program) -> Program:
     """The program with its request handler as entry. Raises LaunchError if it has none."""
     if not handles_requests(program):
         raise LaunchError(
-            f"program '{program.identity}': no 'async def {HANDLER}(request)'",
+            f"program '{program.identity}': no function '{HANDLER}(request)'",
             hint=f"define it in {program.main_file.name}, or launch the program as a process",
         )
     runtime = replace(program.manifest.runtime, entry=HANDLER, call="http")

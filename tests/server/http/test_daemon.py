@@ -182,7 +182,7 @@ async def test_a_daemon_is_listed_and_ended_like_a_process(server, port):
     [
         ({"port": 0}, "port 0: must be 1 to 65535"),
         ({"port": 70000}, "port 70000: must be 1 to 65535"),
-        ({"inferlet": "player"}, "no 'async def handle(request)'"),
+        ({"inferlet": "player"}, "no function 'handle(request)'"),
         ({"inferlet": "nobody"}, "is not installed"),
         ({"input": "[1]"}, "expected object"),
     ],
@@ -194,16 +194,37 @@ async def test_what_cannot_be_launched_is_refused(server, fields, reason):
         assert (ok, reason in result) == (False, True), result
 
 
-async def test_requests_are_answered_by_processes_of_their_own(tmp_path):
+IN_JAVASCRIPT = """
+async function* pieces() {
+  for (let number = 0; number < 3; number++) yield `piece ${number}\\n`;
+}
+
+export async function handle(request) {
+  if (request.url.endsWith('/stream')) return new Response(ReadableStream.from(pieces()));
+  return new Response((await request.bytes()).toReversed());
+}
+"""
+
+
+async def test_requests_are_answered_by_processes_of_their_own_in_any_language(tmp_path):
     running = RunningServer(tmp_path / "home", isolation="process").start()
     try:
-        program, manifest = write_program(tmp_path / "web", "web", SOURCE, more='[runtime]\nentry = "handle"\n')
-        running.server.service.programs.install(program.read_bytes(), manifest.read_text())
+        for name, main_file, source in (("python", "main.py", SOURCE), ("javascript", "main.js", IN_JAVASCRIPT)):
+            folder = tmp_path / name
+            folder.mkdir()
+            (folder / main_file).write_text(source)
+            manifest = f'[package]\nname = "{name}"\nversion = "0.1.0"\n[runtime]\nentry = "handle"\n'
+            (folder / "Pie.toml").write_text(manifest)
+            running.server.service.programs.install_path(folder)
         async with await speak(running, "ada") as ada:
-            chosen = free_port()
-            assert await ada.ask("launch_daemon", port=chosen, inferlet="web", input="{}") == (True, "server launched")
-            assert (await ask(chosen, "/echo", method="POST", body=b"abc"))[2] == b"cba"
-            assert (await ask(chosen, "/stream"))[2] == b"piece 0\npiece 1\npiece 2\n"
+            for name in ("python", "javascript"):
+                chosen = free_port()
+                assert await ada.ask("launch_daemon", port=chosen, inferlet=name, input="{}") == (
+                    True,
+                    "server launched",
+                )
+                assert (await ask(chosen, "/echo", method="POST", body=b"abc"))[2] == b"cba"
+                assert (await ask(chosen, "/stream"))[2] == b"piece 0\npiece 1\npiece 2\n"
     finally:
         running.stop()
 
