@@ -3,6 +3,7 @@
 from tools.javascript.calls import complete_module, types_module
 from tools.javascript.errors import errors_module
 from tools.javascript.files import SDK, write_changed
+from tools.javascript.operations import operations_module
 
 
 def modules() -> dict[str, str]:
@@ -10,6 +11,7 @@ def modules() -> dict[str, str]:
     return {
         "_calls/types.mjs": types_module(),
         "_calls/complete.mjs": complete_module(),
+        "_rules/operations.mjs": operations_module(),
         "errors.mjs": errors_module(),
     }
 

@@ -58,12 +58,16 @@ def javascript_lines() -> Iterator[str]:
 def _exports() -> tuple[dict[str, str], list[str]]:
     """Names and the modules that declare them, and the modules exported whole."""
     text = (TYPES / "index.d.mts").read_text(encoding="utf-8")
-    names = {
+    return _exported_from(text), [name for name in re.findall(r"export \* as (\w+)", text) if name != "errors"]
+
+
+def _exported_from(text: str) -> dict[str, str]:
+    """Names that declarations export from other modules, and these."""
+    return {
         name.strip(): module
-        for listed, module in re.findall(r"export \{([^}]*)\} from \"\./(\w+)\.mjs\"", text)
+        for listed, module in re.findall(r"export \{([^}]*)\} from ['\"]\./([\w/]+)\.mjs['\"]", text)
         for name in listed.split(",")
     }
-    return names, [name for name in re.findall(r"export \* as (\w+)", text) if name != "errors"]
 
 
 def _declarations(module: str) -> dict[str, Declared]:
@@ -100,7 +104,9 @@ def _module(name: str) -> Iterator[str]:
     yield f"\n## {name}"
     text = (TYPES.parent / f"{name}.mjs").read_text(encoding="utf-8")
     yield f"\n{_prose(text.partition('/**')[2].partition('*/')[0])}\n"
-    for declared in _declarations(name).values():
+    others = _exported_from((TYPES / f"{name}.d.mts").read_text(encoding="utf-8"))
+    known = {**_declarations(name), **{one: _declarations(module)[one] for one, module in others.items()}}
+    for declared in sorted(known.values(), key=lambda one: one.kind in ("class", "type")):
         if declared.kind == "class":
             yield from _section(f"{name}.{declared.name}", declared)
         elif declared.kind == "type" and declared.name == "Event":
@@ -137,6 +143,7 @@ def _short(text: str) -> str:
     """A declaration on one line, without what is the same everywhere."""
     text = re.sub(r"\s+", " ", text).strip().removesuffix(";")
     text = re.sub(r"Uint(8|32)Array<ArrayBuffer(?:Like)?>|Float32Array<ArrayBuffer(?:Like)?>", _bare, text)
+    text = re.sub(r"import\(\"[^\"]*\"\)\.", "", text)
     text = re.sub(r"\{ ([\w, ]+) \}\?: (?=\{|\w)", "options?: ", text)
     return re.sub(r"; \}", " }", text)
 

@@ -195,6 +195,11 @@ export class Generator {
     return this.#score;
   }
 
+  /** Draws the next token: `sampler.rule.state` has what its rule carries. */
+  get sampler() {
+    return this.#sampler;
+  }
+
   /** Whether there is no further step. */
   get isDone() {
     return this.finishReason !== undefined;
@@ -218,7 +223,7 @@ export class Generator {
     const result = this.#cut(chosen, this.#remaining);
     if (result.fed.length > 0) {
       this.#stepWaits = false; // the next step is another one
-      this.#keep(result, this.#constraints.feedMatchers(result.fed), 0);
+      this.#keep(result, this.#constraints.feedMatchers(result.fed) ? 'grammar' : undefined, 0);
       this.#drafting.recordProduced(chosen);
     }
     return Uint32Array.from(result.kept);
@@ -290,10 +295,11 @@ export class Generator {
     const reply = await this.#send(this.#request(slots, remaining, drawn === undefined ? 0 : step.most));
     this.#handle.bidding.stepDone();
     if (drawn === undefined) return new Output(reply, slots.spans);
-    const { tokens, logprobs } = /** @type {SampledTokens} */ (reply.results[0]);
+    const { tokens, logprobs, states, ended } = /** @type {SampledTokens} */ (reply.results[0]);
     const result = this.#cut(tokens, remaining);
     for (const logprob of logprobs.slice(0, result.fed.length)) this.#score += logprob;
-    this.#keep(result, reply.grammar_terminated, reply.kept);
+    if (states.length > 0) this.#sampler = this.#sampler.after(states[result.fed.length - 1]);
+    this.#keep(result, reply.grammar_terminated ? 'grammar' : ended ? 'rule' : undefined, reply.kept);
     this.#drafting.recordProduced(tokens);
     return new Output(reply, slots.spans, result.kept, drawn);
   }
@@ -360,16 +366,14 @@ export class Generator {
     return cut(tokens, (token) => this.#stops.has(token) || this.#constraints.endTokens.has(token), remaining);
   }
 
-  /** @param {Cut} result @param {boolean} grammarEnded @param {number} inKv */
-  #keep({ kept, fed }, grammarEnded, inKv) {
+  /** @param {Cut} result @param {'grammar' | 'rule' | undefined} ended @param {number} inKv */
+  #keep({ kept, fed }, ended, inKv) {
     this.#constraints.recordAccepted(fed);
     this.#generated += kept.length;
     this.#pending.appendToTurn(kept, inKv);
-    if (grammarEnded) this.#ended = 'grammar';
-    else if (fed.length > kept.length) {
-      this.#ended = 'stop';
-      this.#pending.stopped = true;
-    }
+    const isStopped = ended !== 'grammar' && fed.length > kept.length;
+    if (isStopped) this.#pending.stopped = true;
+    this.#ended = isStopped ? 'stop' : ended;
   }
 
   /** The expected length of this text. @returns {SentProspect} */

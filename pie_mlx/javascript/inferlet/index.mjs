@@ -1,5 +1,6 @@
 /** What programs import: `import { Model, Context, Sampler } from 'inferlet'`. */
 
+export { rule } from './_rules/definition.mjs';
 export { Adapter } from './adapter.mjs';
 export { anyJson, ebnf, grammar, GrammarConstraint, jsonSchema, regex } from './constraint.mjs';
 export { Context } from './context.mjs';
@@ -30,6 +31,7 @@ export * as errors from './errors.mjs';
 export * as mcp from './mcp.mjs';
 export * as messaging from './messaging.mjs';
 export * as reasoning from './reasoning.mjs';
+export * as rules from './rules.mjs';
 export * as runtime from './runtime.mjs';
 export * as scheduling from './scheduling.mjs';
 export * as session from './session.mjs';

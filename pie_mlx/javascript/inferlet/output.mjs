@@ -130,6 +130,14 @@ export class Output {
   }
 
   /**
+   * What the sampler's rule carries after each token: `sampler.after(out.states(handle).at(-1))` draws the next one.
+   * @param {SampleHandle} handle
+   */
+  states(handle) {
+    return this.#results(handle, 'sampled_tokens').flatMap((found) => found.states);
+  }
+
+  /**
    * An `Entropy` probe, in nats.
    * @param {Handle} handle
    * @returns {number | undefined}

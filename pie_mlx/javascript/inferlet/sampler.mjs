@@ -1,9 +1,11 @@
 /** Samplers, which draw tokens, and probes, which read a row of logits without drawing. */
 
 import { integer, integers, kindOf, number, wideInteger } from './_calls/checks.mjs';
+import { checkedUse } from './_rules/use.mjs';
 import { InvalidArgumentError, InvalidTypeError } from './errors.mjs';
 
 /** @import { SentSampler, SentSlot } from './_calls/types.mjs' */
+/** @import { RuleUse } from './_rules/use.mjs' */
 
 const ARGMAX_TEMPERATURE = 1e-5;
 const HIGHEST_TEMPERATURE = 1e30;
@@ -119,19 +121,41 @@ export class Sampler {
     return new Sampler({ ...this.read, scores: true });
   }
 
+  /**
+   * The same draws from logits that a rule changed first: `Sampler.multinomial().ruled(rules.minP({ p: 0.1 }))`. A rule with
+   * states draws one token at a time. Throws InvalidTypeError for anything but a rule that was called.
+   * @param {RuleUse | undefined} rule
+   */
+  ruled(rule) {
+    return new Sampler({ ...this.read, rule: rule === undefined ? null : checkedUse(rule) });
+  }
+
+  /** What it was `ruled` by; its `state` is what the next draw gets. */
+  get rule() {
+    return /** @type {RuleUse | undefined} */ (this.read.rule ?? undefined);
+  }
+
+  /**
+   * The sampler of the next token, whose rule is given the states that the last draw left: `output.states(handle).at(-1)`.
+   * @param {readonly number[]} states
+   */
+  after(states) {
+    return this.rule === undefined ? this : this.ruled(this.rule.after(states));
+  }
+
   /** Whether it takes the largest logit. */
   get isArgmax() {
     return (this.read.temperature ?? 0) <= ARGMAX_TEMPERATURE;
   }
 
-  /** Whether it has a penalty that depends on the text before. @internal */
+  /** Whether it depends on which tokens the text before has. @internal */
   get countsTokens() {
     const {
       frequency_penalty: frequency = 0,
       presence_penalty: presence = 0,
       repetition_penalty: repetition = 1,
     } = this.read;
-    return frequency !== 0 || presence !== 0 || repetition !== 1;
+    return frequency !== 0 || presence !== 0 || repetition !== 1 || this.rule?.countsTokens === true;
   }
 }
 
@@ -169,7 +193,7 @@ function checkPenalties(read) {
 /** @param {boolean} holds @param {string} rule @param {SentSampler} read */
 function refuseUnless(holds, rule, { read: _, ...fields }) {
   if (holds) return;
-  const { logit_bias: bias, ...rest } = fields;
+  const { logit_bias: bias, rule: changed, ...rest } = fields;
   const shown = Object.entries(rest).map(([name, value]) => `${name}=${value}`);
   throw new InvalidArgumentError(`sampler: ${rule}, got ${shown.join(', ')}`, {
     hint: "correct the sampler's arguments",

@@ -8,6 +8,7 @@ EXPECTED = {
     "adapters": {"differ": True, "gone": True, "bytes": True},
     "masks": {"drawn": 6, "allowed": True, "top": [4, True]},
     "market": {"bid": 0.5, "figures": True, "back": True, "kept": True},
+    "rules": {"same": [True, True], "state": True, "ended": [3, "rule", 3]},
     "toolCalls": {"name": "get_weather", "args": {"city": "Oslo"}},
 }
 

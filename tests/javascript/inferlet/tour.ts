@@ -10,6 +10,8 @@ import {
   Logprobs,
   messaging,
   Model,
+  rule,
+  rules,
   runtime,
   Sampler,
   scheduling,
@@ -30,6 +32,37 @@ const parts = {
       text: tokenizer.decode(tokenizer.encode(text)) === text,
       special: [ids.length, spelled[0] instanceof Uint8Array],
       vocabulary: [whole[0].length, whole[1].length],
+    };
+  },
+
+  async rules() {
+    const prompt = tokenizer.encode('a list: one two three, one two three, one two');
+    const steered = Sampler.multinomial(1, 1, { seed: 11 }).ruled(rules.mirostat({ tau: 2, rate: 0.3 }));
+    using context = new Context(model).append(prompt);
+    const atOnce = context.generate(steered, { maxTokens: 12, autoFlush: false });
+    const tokens = await atOnce.collectTokens();
+    using other = new Context(model).append(prompt);
+    const stepwise = [];
+    for await (const step of other.generate(steered, { maxTokens: 12, autoFlush: false }))
+      stepwise.push(...(await step.execute()).tokens);
+    using third = new Context(model);
+    let [given, sampler, byHand]: [Iterable<number>, Sampler, number[]] = [prompt, steered, []];
+    while (byHand.length < 12) {
+      const inputs = [...given];
+      const pass = third.forward().input(inputs);
+      const drawn = pass.sample([inputs.length - 1], sampler);
+      const out = await pass.execute();
+      sampler = sampler.after(out.states(drawn).at(-1) ?? []);
+      byHand.push(...(given = out.tokensAt(drawn)));
+    }
+    const counting = rule((row, { count }) => ({ logits: row.logits, states: { count: count.add(1) }, until: count.equals(2) }), {
+      parameters: { count: 0 },
+    });
+    const short = other.generate(Sampler.argmax().ruled(counting()), { maxTokens: 12, stop: [] });
+    return {
+      same: [stepwise, byHand].map((found) => String(found) === String(tokens)),
+      state: atOnce.sampler.rule?.state.mu === sampler.rule?.state.mu,
+      ended: [(await short.collectTokens()).length, short.finishReason, short.sampler.rule?.state.count],
     };
   },
 

@@ -164,7 +164,7 @@ export class ContextHandle {
     const working = this.#counters.working_tokens + this.#promised.length;
     /** @type {ForwardReply} */
     const reply = {
-      results: [{ result: 'sampled_tokens', tokens: [drawn], logprobs: [] }],
+      results: [{ result: 'sampled_tokens', tokens: [drawn], logprobs: [], states: [], ended: false }],
       counters: { ...this.#counters, working_tokens: working },
       grammar_terminated: false,
       attached: 0,

@@ -12,9 +12,9 @@
  */
 
 /**
- * `stop`: a stop token. `length`: maxTokens or the model's maximum. `grammar`: the grammar ended. `empty`: nothing to
- * run.
- * @typedef {'stop' | 'length' | 'grammar' | 'empty'} FinishReason
+ * `stop`: a stop token. `length`: maxTokens or the model's maximum. `grammar`: the grammar ended. `rule`: the
+ * sampler's rule did. `empty`: nothing to run.
+ * @typedef {'stop' | 'length' | 'grammar' | 'rule' | 'empty'} FinishReason
  */
 
 /**

@@ -119,7 +119,7 @@ export class StepPlan {
   #prefetching(room) {
     const { drafting, adapter, zoSeed, sampler, constraints, stops } = this.#parts;
     const isPlain = drafting.constructor === NoDrafting && adapter === 0 && Number(zoSeed) === 0;
-    if (!isPlain || sampler.read.scores || constraints.matchers.length > 0) return null;
+    if (!isPlain || sampler.read.scores || sampler.rule?.carriesStates || constraints.matchers.length > 0) return null;
     return { tokens: room - 1, stop_tokens: [...stops], asked: false };
   }
 

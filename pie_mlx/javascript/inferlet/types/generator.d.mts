@@ -73,6 +73,8 @@ export class Generator {
      * 1 and before masks. 0 unless the sampler scores (`sampler.scored()`).
      */
     get score(): number;
+    /** Draws the next token: `sampler.rule.state` has what its rule carries. */
+    get sampler(): Sampler;
     /** Whether there is no further step. */
     get isDone(): boolean;
     /** Why it has ended; undefined before. @returns {FinishReason | undefined} */
@@ -110,10 +112,10 @@ import type { Constraints } from './_generation/options.mjs';
 import type { Adapter } from './adapter.mjs';
 import type { Probe } from './sampler.mjs';
 import { ProbeHandle } from './output.mjs';
+import { Sampler } from './sampler.mjs';
 import type { FinishReason } from './_generation/options.mjs';
 import { GenStep } from './step.mjs';
 import type { ContextHandle } from './_context/handle.mjs';
 import type { PendingBuffer } from './_context/pending.mjs';
-import { Sampler } from './sampler.mjs';
 import { NoDrafting } from './_generation/drafting.mjs';
 import type { GenerateOptions } from './_generation/options.mjs';

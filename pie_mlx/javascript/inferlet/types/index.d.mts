@@ -1,3 +1,4 @@
+export { rule } from "./_rules/definition.mjs";
 export { Adapter } from "./adapter.mjs";
 export { Context } from "./context.mjs";
 export { Forward } from "./forward.mjs";
@@ -13,6 +14,7 @@ export * as errors from "./errors.mjs";
 export * as mcp from "./mcp.mjs";
 export * as messaging from "./messaging.mjs";
 export * as reasoning from "./reasoning.mjs";
+export * as rules from "./rules.mjs";
 export * as runtime from "./runtime.mjs";
 export * as scheduling from "./scheduling.mjs";
 export * as session from "./session.mjs";

@@ -78,6 +78,11 @@ export class Output {
      */
     logprobs(handle: Handle): Float32Array | undefined;
     /**
+     * What the sampler's rule carries after each token: `sampler.after(out.states(handle).at(-1))` draws the next one.
+     * @param {SampleHandle} handle
+     */
+    states(handle: SampleHandle): number[][];
+    /**
      * An `Entropy` probe, in nats.
      * @param {Handle} handle
      * @returns {number | undefined}

@@ -98,6 +98,19 @@ export class Sampler {
     penalized({ frequency, presence, repetition, bias, since }?: Penalties): Sampler;
     /** The same draws, each with its log-probability: `out.logprobs(handle)` and `generator.score`. */
     scored(): Sampler;
+    /**
+     * The same draws from logits that a rule changed first: `Sampler.multinomial().ruled(rules.minP({ p: 0.1 }))`. A rule with
+     * states draws one token at a time. Throws InvalidTypeError for anything but a rule that was called.
+     * @param {RuleUse | undefined} rule
+     */
+    ruled(rule: RuleUse | undefined): Sampler;
+    /** What it was `ruled` by; its `state` is what the next draw gets. */
+    get rule(): RuleUse | undefined;
+    /**
+     * The sampler of the next token, whose rule is given the states that the last draw left: `output.states(handle).at(-1)`.
+     * @param {readonly number[]} states
+     */
+    after(states: readonly number[]): Sampler;
     /** Whether it takes the largest logit. */
     get isArgmax(): boolean;
 }
@@ -127,4 +140,5 @@ export type Penalties = {
     since?: number | undefined;
 };
 import type { SentSampler } from './_calls/types.mjs';
+import type { RuleUse } from './_rules/use.mjs';
 import type { SentSlot } from './_calls/types.mjs';

@@ -61,12 +61,15 @@ export type RuntimeInfo = {
     process_id: string;
 };
 /**
- * One token per draw, and for a sampler with `scores` the log-probability of each.
+ * One token per draw, and for a sampler with `scores` the log-probability of each. `states` are those that each
+ * draw leaves for the next one, in the order of the rule's graph; `ended` tells whether the rule ended the text.
  */
 export type SampledTokens = {
     result: "sampled_tokens";
     tokens: (number)[];
     logprobs: (number)[];
+    states: ((number)[])[];
+    ended: boolean;
 };
 /**
  * Vocabulary × 4 bytes, native-endian float32.
@@ -525,6 +528,14 @@ export type SentForkMatcher = {
     number: number | bigint;
 };
 /**
+ * A rule with the `parameters` and the `state` of one row; `code` is its graph in msgpack.
+ */
+export type SentRuleUse = {
+    code: Uint8Array;
+    parameters?: Record<string, number> | ReadonlyMap<number, number> | undefined;
+    state?: Record<string, number> | ReadonlyMap<number, number> | undefined;
+};
+/**
  * How a token is drawn. Every filter acts on the unfiltered probabilities and keeps at least one token.
  *
  * `temperature` 0 is argmax, 1e30 the highest. `k` keeps that many most likely tokens, `p` the
@@ -536,6 +547,7 @@ export type SentForkMatcher = {
  * positive logits of all tokens of the text by it and multiplies the others; `frequency_penalty` is taken off for each
  * time that a token was generated, `presence_penalty` once. Generated are the tokens from slot `since` on; None means
  * the Generator's, and all of the text without one. 0, 0, 1 and {} change nothing; none may be larger than 1e6.
+ * A `rule` then changes the row, before temperature and filters; one with states draws one token at a time.
  * Raises InvalidTypeError for anything but a number, InvalidArgumentError outside these ranges.
  */
 export type SentSampler = {
@@ -552,6 +564,7 @@ export type SentSampler = {
     repetition_penalty?: number | undefined;
     logit_bias?: Record<string, number> | ReadonlyMap<number, number> | undefined;
     since?: number | bigint | null | undefined;
+    rule?: SentRuleUse | null | undefined;
 };
 /**
  * The row itself: vocabulary float32 values before temperature and masks.

@@ -3,10 +3,10 @@
  */
 export type Constraints = Schema | Constraint | Grammar | (Schema | Constraint | Grammar)[];
 /**
- * `stop`: a stop token. `length`: maxTokens or the model's maximum. `grammar`: the grammar ended. `empty`: nothing to
- * run.
+ * `stop`: a stop token. `length`: maxTokens or the model's maximum. `grammar`: the grammar ended. `rule`: the
+ * sampler's rule did. `empty`: nothing to run.
  */
-export type FinishReason = "stop" | "length" | "grammar" | "empty";
+export type FinishReason = "stop" | "length" | "grammar" | "rule" | "empty";
 /**
  * `autoFlush`, which is on, buffers `cue()` now and stops at the model's stop tokens unless `stop` is given.
  * `constrain` takes schemas and constraints, `logitMask` a static BRLE mask. A model that reasons may think for

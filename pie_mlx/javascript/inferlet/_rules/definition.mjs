@@ -1,0 +1,149 @@
+/** `rule`: a function, traced once into operations that the engine runs. */
+
+import { kindOf } from '../_calls/checks.mjs';
+import { InvalidArgumentError, InvalidTypeError } from '../errors.mjs';
+import { Row } from './row.mjs';
+import { RuleUse } from './use.mjs';
+import { Tracer, typeText, Value } from './values.mjs';
+
+/** @import { RuleGraph } from './use.mjs' */
+/** @import { Node, Operand } from './values.mjs' */
+
+/** A parameter that is a whole number: a token, or a key. */
+export class Whole {
+  /** @param {number} [value] */
+  constructor(value) {
+    this.value = value;
+  }
+}
+
+/**
+ * The parameters of a rule: their defaults, `undefined` where there is none; a `whole` one is an integer.
+ * @typedef {Record<string, number | undefined | Whole>} Parameters
+ */
+
+/**
+ * What a rule answers: the new logits, a row. With it the next values of states, and a condition that ends the text after
+ * the token that was drawn.
+ * @typedef {Value | { logits: Value, states?: Record<string, Operand>, until?: Value }} Answer
+ */
+
+/**
+ * A rule that was traced; called with its parameters it is what `sampler.ruled` takes. Those left out have their defaults.
+ * Throws InvalidArgumentError for parameters that are missing or unknown, InvalidTypeError for other values.
+ * @template {string} K
+ * @typedef {(parameters?: { readonly [name in K]?: number }) => RuleUse} Rule
+ */
+
+/**
+ * An integer parameter of a rule, with its default if there is one.
+ * @param {number} [value]
+ */
+export function whole(value) {
+  return new Whole(value);
+}
+
+/**
+ * Makes a rule of a function that takes a `Row` and the values of parameters, and answers the new logits. It runs once, on
+ * symbolic values; what it writes down runs on the device for each row. A parameter of which it answers the next value is a
+ * state: the call of the rule says what it is at first. With `candidates` it sees that many most likely tokens, in order,
+ * and all others are forbidden: then sorting and running sums cost little.
+ *
+ * Throws InvalidTypeError for what cannot be traced and InvalidArgumentError for types that do not fit, each with the
+ * program's line.
+ * @template {Parameters} [P={}]
+ * @param {(row: Row, values: { readonly [name in keyof P]: Value }) => Answer} traced
+ * @param {{ parameters?: P, candidates?: number }} [options]
+ * @returns {Rule<Extract<keyof P, string>>}
+ */
+export function rule(traced, { parameters, candidates = 0 } = {}) {
+  const own = Object.entries(parameters ?? {});
+  for (const [name, value] of own) checkDefault(traced.name, name, value);
+  const graph = graphOf(traced, own, candidates);
+  return (given = {}) => use(graph, own, given);
+}
+
+/** @param {string} rule @param {string} name @param {unknown} value */
+function checkDefault(rule, name, value) {
+  const found = value instanceof Whole ? value.value : value;
+  if (found !== undefined && typeof found !== 'number')
+    throw new InvalidTypeError(`rule ${rule}: ${name} defaults to ${kindOf(found)}`, { hint: 'use a number' });
+}
+
+/** @param {RuleGraph} graph @param {[string, number | undefined | Whole][]} own @param {Record<string, any>} given */
+function use({ name: rule, ...graph }, own, given) {
+  const known = own.map(([name]) => name).toSorted();
+  const unknown = Object.keys(given).filter((name) => !known.includes(name));
+  if (unknown.length > 0)
+    throw new InvalidArgumentError(`rule ${rule}: no parameter ${unknown.toSorted().join(', ')}`, {
+      hint: `its parameters are ${known.join(', ')}`,
+    });
+  const values = own.map(([name, one]) => [name, number(rule, name, given[name] ?? (one instanceof Whole ? one.value : one))]);
+  const states = graph.states.map(([name]) => name);
+  const read = graph.nodes.map(([, , , name]) => name);
+  const isState = (/** @type {any} */ name) => states.includes(name);
+  return new RuleUse(
+    { name: rule, ...graph },
+    Object.fromEntries(values.filter(([name]) => read.includes(String(name)) && !isState(name))),
+    Object.fromEntries(values.filter(([name]) => isState(name))),
+  );
+}
+
+/** @param {string} rule @param {string} name @param {unknown} value */
+function number(rule, name, value) {
+  if (value === undefined)
+    throw new InvalidArgumentError(`rule ${rule}: parameter ${name} is missing`, { hint: `${rule}({ ${name}: ... })` });
+  if (typeof value !== 'number')
+    throw new InvalidTypeError(`rule ${rule}: ${name}: got ${kindOf(value)}`, { hint: 'pass a number' });
+  return value;
+}
+
+/**
+ * @param {Function} traced
+ * @param {[string, number | undefined | Whole][]} own
+ * @param {number} candidates
+ * @returns {RuleGraph}
+ */
+function graphOf(traced, own, candidates) {
+  const [tracer, name] = [new Tracer(), traced.name || 'rule'];
+  const values = own.map(([parameter, value]) => {
+    const operation = value instanceof Whole ? 'integer_parameter' : 'parameter';
+    return [parameter, tracer.add(operation, [], { name: parameter })];
+  });
+  const answer = traced(new Row(tracer), Object.fromEntries(values));
+  const { logits, states = {}, until } = answer instanceof Value ? { logits: answer } : (answer ?? {});
+  if (!(logits instanceof Value) || logits.type.kind !== 'float' || !logits.type.isRow)
+    throw new InvalidTypeError(`rule ${name}: it answers ${logits instanceof Value ? logits : kindOf(answer)}`, {
+      hint: 'answer the new logits: a row of floats, such as row.logits.divide(2)',
+    });
+  const unknown = Object.keys(states).filter((state) => !own.some(([parameter]) => parameter === state));
+  if (unknown.length > 0)
+    throw new InvalidArgumentError(
+      `rule ${name}: it answers states that are no parameters: ${unknown.toSorted().join(', ')}`,
+      { hint: 'name them in the parameters' },
+    );
+  return {
+    name,
+    answer: logits.place,
+    states: Object.entries(states).map(([state, value]) => [state, carried(tracer, name, state, value).place]),
+    candidates,
+    until: until?.place ?? null,
+    nodes: tracer.nodes.map((node) => stateOf(node, states)),
+  };
+}
+
+/** @param {Tracer} tracer @param {string} rule @param {string} state @param {Operand} value */
+function carried(tracer, rule, state, value) {
+  const found = tracer.floating(value);
+  if (found.type.isRow || found.type.kind === 'condition')
+    throw new InvalidTypeError(`rule ${rule}: state ${state} is ${typeText(found.type)}`, {
+      hint: 'carry a number: sum it, or take it `at` a token',
+    });
+  return found;
+}
+
+/** A parameter that is carried is a state. @param {Node} node @param {object} states @returns {Node} */
+function stateOf([operation, inputs, value, name, line], states) {
+  if (!name || !Object.hasOwn(states, name)) return [operation, inputs, value, name, line];
+  return [operation === 'integer_parameter' ? 'integer_state' : 'state', inputs, value, name, line];
+}

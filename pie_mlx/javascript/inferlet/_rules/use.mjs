@@ -1,0 +1,66 @@
+/** A rule with the parameters and the state of one row. */
+
+import { encode } from '../../link/msgpack.mjs';
+import { kindOf } from '../_calls/checks.mjs';
+import { InvalidTypeError } from '../errors.mjs';
+
+/** @import { Node } from './values.mjs' */
+
+const COUNTING = ['generated', 'seen'];
+
+/**
+ * The operations of a rule: `answer` is the place of the new logits, `states` have names and places, `until` is the
+ * place of the condition that ends the text.
+ * @typedef {object} RuleGraph
+ * @property {Node[]} nodes
+ * @property {number} answer
+ * @property {[string, number][]} states
+ * @property {number} candidates
+ * @property {number | null} until
+ * @property {string} name
+ */
+
+/** What `sampler.ruled` takes, made by calling a rule. `code` is its graph in msgpack. */
+export class RuleUse {
+  #graph;
+
+  /**
+   * @param {RuleGraph} graph
+   * @param {Readonly<Record<string, number>>} parameters
+   * @param {Readonly<Record<string, number>>} state
+   * @param {Uint8Array} [code]
+   * @internal
+   */
+  constructor(graph, parameters, state, code = new Uint8Array(encode(graph))) {
+    this.#graph = graph;
+    this.code = code;
+    this.parameters = parameters;
+    this.state = state;
+  }
+
+  /** Whether it reads which tokens the text has. @internal */
+  get countsTokens() {
+    return this.#graph.nodes.some(([operation]) => COUNTING.includes(operation));
+  }
+
+  /** Whether the next draw depends on what this one leaves. @internal */
+  get carriesStates() {
+    return this.#graph.states.length > 0;
+  }
+
+  /**
+   * For the next token: with the values of the states, in their order.
+   * @param {readonly number[]} states
+   */
+  after(states) {
+    const state = Object.fromEntries(this.#graph.states.map(([name], place) => [name, states[place]]));
+    return new RuleUse(this.#graph, this.parameters, state, this.code);
+  }
+}
+
+/** @param {unknown} use @returns {RuleUse} */
+export function checkedUse(use) {
+  if (use instanceof RuleUse) return use;
+  const hint = 'call the rule with its parameters: sampler.ruled(rules.typical({ mass: 0.9 }))';
+  throw new InvalidTypeError(`sampler: rule: got ${kindOf(use)}`, { hint });
+}

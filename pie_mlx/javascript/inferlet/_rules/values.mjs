@@ -1,0 +1,337 @@
+/** Symbolic values: arithmetic on them writes the operations of a rule down instead of computing anything. */
+
+import { kindOf } from '../_calls/checks.mjs';
+import { InvalidArgumentError, InvalidTypeError } from '../errors.mjs';
+import { OPERATIONS } from './operations.mjs';
+
+/** @import { Kind } from './operations.mjs' */
+
+/**
+ * What a rule computes with: a value, or a number that is the same for all rows.
+ * @typedef {Value | number} Operand
+ */
+
+/**
+ * What an operation results in: a number for each row of the batch, or a row of the vocabulary.
+ * @typedef {{ kind: Kind, isRow: boolean }} ValueType
+ */
+
+/**
+ * Operation, places of its inputs, value of a constant, name of a parameter or state, line of the program.
+ * @typedef {[string, number[], number, string, number]} Node
+ */
+
+const HERE = new URL('.', import.meta.url).href;
+const PLACE = /(?:file:|\/).*?:(\d+):\d+\)?$/;
+
+/** The operations of a rule, in order; an equal one is written down once. */
+export class Tracer {
+  /** @type {Node[]} */
+  nodes = [];
+  /** @type {Map<string, Value>} */
+  #known = new Map();
+
+  /**
+   * The result of an operation. Throws InvalidArgumentError for inputs of other types, with the line.
+   * @param {string} operation
+   * @param {Value[]} inputs
+   * @param {{ value?: number, name?: string }} [more]
+   */
+  add(operation, inputs = [], { value = 0, name = '' } = {}) {
+    const places = inputs.map((each) => each.place);
+    const key = `${operation} ${places} ${Object.is(value, -0) ? '-0' : value} ${name}`;
+    const found = this.#known.get(key);
+    if (found !== undefined) return found;
+    const line = programLine();
+    const made = new Value(this, this.nodes.length, resultType(operation, inputs, line));
+    this.nodes.push([operation, places, value, name, line]);
+    this.#known.set(key, made);
+    return made;
+  }
+
+  /** @param {Operand} value */
+  floating(value) {
+    if (value instanceof Value) return value;
+    if (typeof value !== 'number') throw refused(`${kindOf(value)} in a rule`, 'pass it as a parameter, or write a number');
+    if (Number.isNaN(value)) throw refused('NaN in a rule', 'write a number');
+    return this.add('constant', [], { value });
+  }
+
+  /**
+   * As an integer of the rule. Throws InvalidTypeError for a number with a fraction.
+   * @param {Operand} value
+   */
+  integer(value) {
+    if (value instanceof Value) return value;
+    if (!Number.isInteger(value)) throw refused(`${value} where a whole number is needed`, 'pass a whole number');
+    return this.add('to_integer', [this.add('constant', [], { value })]);
+  }
+}
+
+/** A number for each row of the batch, or a row of them for all tokens of the vocabulary. */
+export class Value {
+  /** @type {Tracer} @internal */
+  tracer;
+  /** @type {number} @internal */
+  place;
+  /** @type {ValueType} @internal */
+  type;
+
+  /** @param {Tracer} tracer @param {number} place @param {ValueType} type @internal */
+  constructor(tracer, place, type) {
+    this.tracer = tracer;
+    this.place = place;
+    this.type = type;
+  }
+
+  /** Its negative. */
+  negate() {
+    return this.#one('negative');
+  }
+
+  /** Its absolute value. */
+  abs() {
+    return this.#one('absolute');
+  }
+
+  /** Where a condition does not hold. */
+  not() {
+    return this.#one('not');
+  }
+
+  /** @param {Operand} other */
+  add(other) {
+    return joined('add', this, other);
+  }
+
+  /** @param {Operand} other */
+  subtract(other) {
+    return joined('subtract', this, other);
+  }
+
+  /** @param {Operand} other */
+  multiply(other) {
+    return joined('multiply', this, other);
+  }
+
+  /** @param {Operand} other */
+  divide(other) {
+    return joined('divide', this, other);
+  }
+
+  /** @param {Operand} other */
+  less(other) {
+    return joined('less', this, other);
+  }
+
+  /** @param {Operand} other */
+  lessEqual(other) {
+    return joined('less_equal', this, other);
+  }
+
+  /** @param {Operand} other */
+  greater(other) {
+    return joined('greater', this, other);
+  }
+
+  /** @param {Operand} other */
+  greaterEqual(other) {
+    return joined('greater_equal', this, other);
+  }
+
+  /** @param {Operand} other */
+  equals(other) {
+    if (this.type.kind === 'integer') return this.tracer.add('same', [this, this.tracer.integer(other)]);
+    return joined('equal', this, other);
+  }
+
+  /** Where both conditions hold. @param {Value} other */
+  and(other) {
+    return joined('and', this, other);
+  }
+
+  /** Where one of the conditions holds. @param {Value} other */
+  or(other) {
+    return joined('or', this, other);
+  }
+
+  /** e to the power of it. */
+  exp() {
+    return this.#one('exp');
+  }
+
+  /** The natural logarithm. */
+  log() {
+    return this.#one('log');
+  }
+
+  /** The square root. */
+  sqrt() {
+    return this.#one('square_root');
+  }
+
+  /** The sum of a row, one number. */
+  sum() {
+    return this.#one('sum');
+  }
+
+  /** The largest value of a row. */
+  max() {
+    return this.#one('max');
+  }
+
+  /** The smallest value of a row. */
+  min() {
+    return this.#one('min');
+  }
+
+  /** The mean of a row. */
+  mean() {
+    return this.#one('mean');
+  }
+
+  /** The logarithm of the sum of the powers of e. */
+  logSumExp() {
+    return this.#one('log_sum_exp');
+  }
+
+  /** The sum up to each token, itself included: by token id, or by falling logits where there are candidates. */
+  cumulativeSum() {
+    return this.#one('cumulative_sum');
+  }
+
+  /** A row's value at one token. @param {Operand} token */
+  at(token) {
+    return this.tracer.add('at', [this, this.tracer.integer(token)]);
+  }
+
+  /** Integers as floats. */
+  toFloat() {
+    return this.#one('to_float');
+  }
+
+  /** Floats without their fractions. */
+  toInteger() {
+    return this.#one('to_integer');
+  }
+
+  toString() {
+    return `<${typeText(this.type)} of a rule>`;
+  }
+
+  /** @internal */
+  [Symbol.toPrimitive](/** @type {string} */ hint) {
+    if (hint === 'string') return this.toString();
+    throw refused('a value is no number yet', 'compute with its methods, such as a.add(b), a.less(b) and where(c, a, b)');
+  }
+
+  /** @internal */
+  [Symbol.iterator]() {
+    throw refused('a value cannot be looped over', 'a rule sees all tokens at once: use sum, max, where');
+  }
+
+  /** @param {string} operation */
+  #one(operation) {
+    return this.tracer.add(operation, [this]);
+  }
+}
+
+/**
+ * `yes` where the condition holds, `no` elsewhere.
+ * @param {Value} condition
+ * @param {Operand} yes
+ * @param {Operand} no
+ */
+export function where(condition, yes, no) {
+  if (!(condition instanceof Value))
+    throw refused(`where(${kindOf(condition)}, ...)`, 'compare two values first, such as x.greater(y)');
+  const { tracer } = condition;
+  return tracer.add('where', [condition, tracer.floating(yes), tracer.floating(no)]);
+}
+
+/**
+ * The larger of two values, token by token.
+ * @param {Operand} first
+ * @param {Operand} second
+ */
+export function maximum(first, second) {
+  return joined('maximum', first, second);
+}
+
+/**
+ * The smaller of two values, token by token.
+ * @param {Operand} first
+ * @param {Operand} second
+ */
+export function minimum(first, second) {
+  return joined('minimum', first, second);
+}
+
+/**
+ * The smallest value of `order` such that the tokens up to it have at least the share `mass` of `weight`.
+ * @param {Value} order
+ * @param {Value} weight
+ * @param {Operand} mass
+ */
+export function massThreshold(order, weight, mass) {
+  return order.tracer.add('mass_threshold', [order, weight, order.tracer.floating(mass)]);
+}
+
+/**
+ * A number of [0, 1) for three integers, the same each time and as if drawn at random.
+ * @param {Value} first
+ * @param {Operand} second
+ * @param {Operand} third
+ */
+export function hashUniform(first, second, third) {
+  const { tracer } = first;
+  return tracer.add('hash', [first, tracer.integer(second), tracer.integer(third)]);
+}
+
+/** @param {ValueType} type */
+export function typeText({ kind, isRow }) {
+  return isRow ? `a row of ${kind}s` : `one ${kind}`;
+}
+
+/** @param {string} operation @param {Operand} first @param {Operand} second */
+function joined(operation, first, second) {
+  const value = first instanceof Value ? first : second;
+  if (!(value instanceof Value)) throw refused(`${operation} of two plain numbers`, 'compute them in plain JavaScript');
+  return value.tracer.add(operation, [value.tracer.floating(first), value.tracer.floating(second)]);
+}
+
+/** @param {string} operation @param {Value[]} inputs @param {number} line @returns {ValueType} */
+function resultType(operation, inputs, line) {
+  const { inputs: wanted, result, shape, ofRow } = OPERATIONS[operation];
+  const kinds = inputs.map((each) => each.type.kind);
+  if (`${kinds}` !== `${wanted}`) {
+    const message = `${operation}: it takes ${wanted.join(' and ')}, got ${kinds.join(' and ')}`;
+    throw new InvalidArgumentError(`line ${line}: ${message}`, { hint: conversion(wanted, kinds) });
+  }
+  if (ofRow && !inputs[0].type.isRow) {
+    throw new InvalidArgumentError(`line ${line}: ${operation} of one ${kinds[0]}`, {
+      hint: 'it needs a row of the vocabulary, such as the logits',
+    });
+  }
+  return { kind: result, isRow: shape === 'inputs' ? inputs.some((each) => each.type.isRow) : shape === 'row' };
+}
+
+/** @param {Kind[]} wanted @param {Kind[]} got */
+function conversion(wanted, got) {
+  const wrong = wanted.map((kind, place) => [kind, got[place]]).filter(([kind, found]) => kind !== found);
+  if (wrong.some(([, found]) => found === 'condition')) return 'choose between two values with where(condition, a, b)';
+  if (wrong.some(([kind]) => kind === 'condition')) return 'compare two values, such as x.greater(y)';
+  return 'convert it with toFloat or toInteger';
+}
+
+/** @param {string} what @param {string} hint */
+function refused(what, hint) {
+  return new InvalidTypeError(`line ${programLine()}: ${what}`, { hint });
+}
+
+/** The line of the program's function, outside of the SDK's own files; 0 if it is unknown. */
+function programLine() {
+  const frames = (new Error().stack ?? '').split('\n').slice(1);
+  const own = frames.find((frame) => !frame.includes(HERE));
+  return Number(PLACE.exec(own ?? '')?.[1] ?? 0);
+}

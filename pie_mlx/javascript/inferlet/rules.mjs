@@ -1,0 +1,162 @@
+/**
+ * Sampling rules that run on the device, and what to write one with: `Sampler.multinomial(0.8).ruled(rules.typical())`.
+ * Each changes a row of logits; the sampler then draws from it, with its own temperature and filters.
+ */
+
+import { integers } from './_calls/checks.mjs';
+import { rule, whole } from './_rules/definition.mjs';
+import { hashUniform, massThreshold, minimum, where } from './_rules/values.mjs';
+
+export { rule, whole } from './_rules/definition.mjs';
+export { Row } from './_rules/row.mjs';
+export { RuleUse } from './_rules/use.mjs';
+export { hashUniform, massThreshold, maximum, minimum, Value, where } from './_rules/values.mjs';
+
+/**
+ * Keeps tokens at least `p` times as likely as the likeliest (Nguyen et al. 2024, arXiv 2407.01082). The same as
+ * `Sampler.minP` at temperature 1; here it comes before the sampler's temperature.
+ */
+export const minP = rule(
+  function minP(row, { p }) {
+    const { probabilities } = row;
+    return where(probabilities.greaterEqual(p.multiply(probabilities.max())), row.logits, -Infinity);
+  },
+  { parameters: { p: 0.05 } },
+);
+
+/**
+ * Keeps logits at most `n` standard deviations below the largest (Tang et al. 2024, arXiv 2411.07641). The deviation is
+ * that of the tokens that may be drawn.
+ */
+export const topNSigma = rule(
+  function topNSigma(row, { n }) {
+    const count = where(row.allowed, 1, 0).sum();
+    const mean = where(row.allowed, row.logits, 0).sum().divide(count);
+    const apart = where(row.allowed, row.logits.subtract(mean), 0);
+    const most = row.logits.max();
+    const deviation = apart.multiply(apart).sum().divide(count).sqrt();
+    return where(row.logits.greaterEqual(most.subtract(n.multiply(deviation))), row.logits, -Infinity);
+  },
+  { parameters: { n: 1 } },
+);
+
+/**
+ * Cuts tokens less likely than `epsilon` and than sqrt(epsilon)·exp(-entropy) (Hewitt et al. 2022, arXiv 2210.15191). The
+ * likeliest token always stays.
+ */
+export const eta = rule(
+  function eta(row, { epsilon }) {
+    const { probabilities, entropy } = row;
+    const root = row.constant(0).multiply(entropy).add(epsilon).sqrt();
+    const floor = minimum(epsilon, root.multiply(entropy.negate().exp()));
+    const kept = probabilities.greaterEqual(floor).or(probabilities.greaterEqual(probabilities.max()));
+    return where(kept, row.logits, -Infinity);
+  },
+  { parameters: { epsilon: 3e-4 } },
+);
+
+/**
+ * Keeps the tokens whose surprise is closest to the entropy, up to a share `mass` of the probability (Meister et al. 2022,
+ * arXiv 2202.00666), among the 256 likeliest.
+ */
+export const typical = rule(
+  function typical(row, { mass }) {
+    const [p, surprise] = [row.probabilities, row.logProbabilities.negate()];
+    const share = p.divide(p.sum());
+    const unusual = surprise.subtract(share.multiply(surprise).sum()).abs();
+    return where(unusual.lessEqual(massThreshold(unusual, share, mass)), row.logits, -Infinity);
+  },
+  { parameters: { mass: 0.9 }, candidates: 256 },
+);
+
+/**
+ * Excludes the top choices: with this `probability` all tokens likelier than `threshold` except the least likely of them
+ * (p-e-w 2024, text-generation-webui 6335).
+ */
+export const xtc = rule(
+  function xtc(row, { threshold, probability }) {
+    const p = row.probabilities;
+    const over = p.greaterEqual(threshold);
+    const least = where(over, p, Infinity).min();
+    const several = where(over, 1, 0).sum().greaterEqual(2);
+    const excluded = over.and(p.greater(least)).and(several).and(row.random.less(probability));
+    return where(excluded, -Infinity, row.logits);
+  },
+  { parameters: { threshold: 0.1, probability: 0.5 }, candidates: 256 },
+);
+
+/**
+ * One temperature where the entropy exceeds `nats`, another elsewhere (after Zhang et al. 2024, arXiv 2403.14541). Give the
+ * sampler temperature 1.
+ */
+export const entropyTemperature = rule(
+  function entropyTemperature(row, { nats, unsure, sure }) {
+    const { logits } = row;
+    return logits.divide(where(row.entropy.greater(nats), unsure, sure));
+  },
+  { parameters: { nats: 2, unsure: 1.2, sure: 0.3 } },
+);
+
+const steered = rule(
+  function mirostat(row, { mu, tau, rate }) {
+    const surprise = row.surprise();
+    const isKept = surprise.lessEqual(mu).or(surprise.lessEqual(surprise.min()));
+    const logits = where(isKept, row.logProbabilities, -Infinity);
+    const observed = logits.logSumExp().subtract(logits.at(row.drawn)).divide(Math.log(2));
+    return { logits, states: { mu: mu.subtract(rate.multiply(observed.subtract(tau))) } };
+  },
+  { parameters: { mu: undefined, tau: undefined, rate: undefined } },
+);
+
+/**
+ * Cuts tokens that surprise by more than `mu` bits, and moves `mu` at the given `rate` so that the text surprises by `tau`
+ * bits a token (Basu et al. 2021, arXiv 2007.14966, version 2). `mu` begins at 2·tau. Give the sampler temperature 1.
+ * @param {{ tau?: number, rate?: number, mu?: number }} [parameters]
+ */
+export function mirostat({ tau = 3, rate = 0.1, mu = 2 * tau } = {}) {
+  return steered({ mu, tau, rate });
+}
+
+/**
+ * Raises by `delta` the logits of a share `gamma` of the vocabulary, which the previous token and the `key` choose
+ * (Kirchenbauer et al. 2023, arXiv 2301.10226). `greenShare` finds it again. Keys have 24 bits.
+ */
+export const watermark = rule(
+  function watermark(row, { key, gamma, delta }) {
+    const { logits } = row;
+    return logits.add(where(hashUniform(row.tokens, row.previous, key).less(gamma), delta, 0));
+  },
+  { parameters: { key: whole(), gamma: 0.25, delta: 2 } },
+);
+
+/**
+ * The share of green tokens in a text of at least two tokens, each after the one before it: about `gamma` without a
+ * watermark of this key.
+ *
+ * For n + 1 tokens the z-score is (share - gamma)·sqrt(n / (gamma·(1 - gamma))); above 4 chance is ruled out.
+ * @param {Iterable<number>} tokens
+ * @param {number} key
+ * @param {number} [gamma]
+ */
+export function greenShare(tokens, key, gamma = 0.25) {
+  const [first, ...rest] = integers(tokens, 'greenShare: tokens');
+  let [previous, green] = [first, 0];
+  for (const token of rest) {
+    if (uniform(token, previous, key) < gamma) green++;
+    previous = token;
+  }
+  return green / rest.length;
+}
+
+/** `hashUniform` of numbers. @param {number[]} parts */
+function uniform(...parts) {
+  let mixed = 0x9e3779b9;
+  for (const part of parts) {
+    mixed = (mixed ^ part) >>> 0;
+    for (const [factor, shift] of [[0x7feb352d, 15], [0x846ca68b, 16]]) {
+      mixed = Math.imul(mixed ^ (mixed >>> 16), factor) >>> 0;
+      mixed = (mixed ^ (mixed >>> shift)) >>> 0;
+    }
+  }
+  return (mixed >>> 8) / 2 ** 24;
+}

@@ -1,0 +1,67 @@
+/**
+ * The parameters of a rule: their defaults, `undefined` where there is none; a `whole` one is an integer.
+ * @typedef {Record<string, number | undefined | Whole>} Parameters
+ */
+/**
+ * What a rule answers: the new logits, a row. With it the next values of states, and a condition that ends the text after
+ * the token that was drawn.
+ * @typedef {Value | { logits: Value, states?: Record<string, Operand>, until?: Value }} Answer
+ */
+/**
+ * A rule that was traced; called with its parameters it is what `sampler.ruled` takes. Those left out have their defaults.
+ * Throws InvalidArgumentError for parameters that are missing or unknown, InvalidTypeError for other values.
+ * @template {string} K
+ * @typedef {(parameters?: { readonly [name in K]?: number }) => RuleUse} Rule
+ */
+/**
+ * An integer parameter of a rule, with its default if there is one.
+ * @param {number} [value]
+ */
+export function whole(value?: number): Whole;
+/**
+ * Makes a rule of a function that takes a `Row` and the values of parameters, and answers the new logits. It runs once, on
+ * symbolic values; what it writes down runs on the device for each row. A parameter of which it answers the next value is a
+ * state: the call of the rule says what it is at first. With `candidates` it sees that many most likely tokens, in order,
+ * and all others are forbidden: then sorting and running sums cost little.
+ *
+ * Throws InvalidTypeError for what cannot be traced and InvalidArgumentError for types that do not fit, each with the
+ * program's line.
+ * @template {Parameters} [P={}]
+ * @param {(row: Row, values: { readonly [name in keyof P]: Value }) => Answer} traced
+ * @param {{ parameters?: P, candidates?: number }} [options]
+ * @returns {Rule<Extract<keyof P, string>>}
+ */
+export function rule<P extends Parameters = {}>(traced: (row: Row, values: { readonly [name in keyof P]: Value; }) => Answer, { parameters, candidates }?: {
+    parameters?: P;
+    candidates?: number;
+}): Rule<Extract<keyof P, string>>;
+/** @import { RuleGraph } from './use.mjs' */
+/** @import { Node, Operand } from './values.mjs' */
+/** A parameter that is a whole number: a token, or a key. */
+export class Whole {
+    /** @param {number} [value] */
+    constructor(value?: number);
+    value: number | undefined;
+}
+/**
+ * The parameters of a rule: their defaults, `undefined` where there is none; a `whole` one is an integer.
+ */
+export type Parameters = Record<string, number | undefined | Whole>;
+/**
+ * What a rule answers: the new logits, a row. With it the next values of states, and a condition that ends the text after
+ * the token that was drawn.
+ */
+export type Answer = Value | {
+    logits: Value;
+    states?: Record<string, Operand>;
+    until?: Value;
+};
+/**
+ * A rule that was traced; called with its parameters it is what `sampler.ruled` takes. Those left out have their defaults.
+ * Throws InvalidArgumentError for parameters that are missing or unknown, InvalidTypeError for other values.
+ */
+export type Rule<K extends string> = (parameters?: { readonly [name in K]?: number; }) => RuleUse;
+import { Row } from './row.mjs';
+import { Value } from './values.mjs';
+import type { Operand } from './values.mjs';
+import { RuleUse } from './use.mjs';

@@ -1,0 +1,39 @@
+/** @param {unknown} use @returns {RuleUse} */
+export function checkedUse(use: unknown): RuleUse;
+/**
+ * The operations of a rule: `answer` is the place of the new logits, `states` have names and places, `until` is the
+ * place of the condition that ends the text.
+ * @typedef {object} RuleGraph
+ * @property {Node[]} nodes
+ * @property {number} answer
+ * @property {[string, number][]} states
+ * @property {number} candidates
+ * @property {number | null} until
+ * @property {string} name
+ */
+/** What `sampler.ruled` takes, made by calling a rule. `code` is its graph in msgpack. */
+export class RuleUse {
+    private constructor();
+    code: Uint8Array<ArrayBufferLike>;
+    parameters: Readonly<Record<string, number>>;
+    state: Readonly<Record<string, number>>;
+    /**
+     * For the next token: with the values of the states, in their order.
+     * @param {readonly number[]} states
+     */
+    after(states: readonly number[]): RuleUse;
+    #private;
+}
+/**
+ * The operations of a rule: `answer` is the place of the new logits, `states` have names and places, `until` is the
+ * place of the condition that ends the text.
+ */
+export type RuleGraph = {
+    nodes: Node[];
+    answer: number;
+    states: [string, number][];
+    candidates: number;
+    until: number | null;
+    name: string;
+};
+import type { Node } from './values.mjs';

@@ -1,0 +1,132 @@
+/**
+ * `yes` where the condition holds, `no` elsewhere.
+ * @param {Value} condition
+ * @param {Operand} yes
+ * @param {Operand} no
+ */
+export function where(condition: Value, yes: Operand, no: Operand): Value;
+/**
+ * The larger of two values, token by token.
+ * @param {Operand} first
+ * @param {Operand} second
+ */
+export function maximum(first: Operand, second: Operand): Value;
+/**
+ * The smaller of two values, token by token.
+ * @param {Operand} first
+ * @param {Operand} second
+ */
+export function minimum(first: Operand, second: Operand): Value;
+/**
+ * The smallest value of `order` such that the tokens up to it have at least the share `mass` of `weight`.
+ * @param {Value} order
+ * @param {Value} weight
+ * @param {Operand} mass
+ */
+export function massThreshold(order: Value, weight: Value, mass: Operand): Value;
+/**
+ * A number of [0, 1) for three integers, the same each time and as if drawn at random.
+ * @param {Value} first
+ * @param {Operand} second
+ * @param {Operand} third
+ */
+export function hashUniform(first: Value, second: Operand, third: Operand): Value;
+/** @param {ValueType} type */
+export function typeText({ kind, isRow }: ValueType): string;
+/** The operations of a rule, in order; an equal one is written down once. */
+export class Tracer {
+    /** @type {Node[]} */
+    nodes: Node[];
+    /**
+     * The result of an operation. Throws InvalidArgumentError for inputs of other types, with the line.
+     * @param {string} operation
+     * @param {Value[]} inputs
+     * @param {{ value?: number, name?: string }} [more]
+     */
+    add(operation: string, inputs?: Value[], { value, name }?: {
+        value?: number;
+        name?: string;
+    }): Value;
+    /** @param {Operand} value */
+    floating(value: Operand): Value;
+    /**
+     * As an integer of the rule. Throws InvalidTypeError for a number with a fraction.
+     * @param {Operand} value
+     */
+    integer(value: Operand): Value;
+    #private;
+}
+/** A number for each row of the batch, or a row of them for all tokens of the vocabulary. */
+export class Value {
+    private constructor();
+    /** Its negative. */
+    negate(): Value;
+    /** Its absolute value. */
+    abs(): Value;
+    /** Where a condition does not hold. */
+    not(): Value;
+    /** @param {Operand} other */
+    add(other: Operand): Value;
+    /** @param {Operand} other */
+    subtract(other: Operand): Value;
+    /** @param {Operand} other */
+    multiply(other: Operand): Value;
+    /** @param {Operand} other */
+    divide(other: Operand): Value;
+    /** @param {Operand} other */
+    less(other: Operand): Value;
+    /** @param {Operand} other */
+    lessEqual(other: Operand): Value;
+    /** @param {Operand} other */
+    greater(other: Operand): Value;
+    /** @param {Operand} other */
+    greaterEqual(other: Operand): Value;
+    /** @param {Operand} other */
+    equals(other: Operand): Value;
+    /** Where both conditions hold. @param {Value} other */
+    and(other: Value): Value;
+    /** Where one of the conditions holds. @param {Value} other */
+    or(other: Value): Value;
+    /** e to the power of it. */
+    exp(): Value;
+    /** The natural logarithm. */
+    log(): Value;
+    /** The square root. */
+    sqrt(): Value;
+    /** The sum of a row, one number. */
+    sum(): Value;
+    /** The largest value of a row. */
+    max(): Value;
+    /** The smallest value of a row. */
+    min(): Value;
+    /** The mean of a row. */
+    mean(): Value;
+    /** The logarithm of the sum of the powers of e. */
+    logSumExp(): Value;
+    /** The sum up to each token, itself included: by token id, or by falling logits where there are candidates. */
+    cumulativeSum(): Value;
+    /** A row's value at one token. @param {Operand} token */
+    at(token: Operand): Value;
+    /** Integers as floats. */
+    toFloat(): Value;
+    /** Floats without their fractions. */
+    toInteger(): Value;
+    toString(): string;
+    #private;
+}
+/**
+ * What a rule computes with: a value, or a number that is the same for all rows.
+ */
+export type Operand = Value | number;
+/**
+ * What an operation results in: a number for each row of the batch, or a row of the vocabulary.
+ */
+export type ValueType = {
+    kind: Kind;
+    isRow: boolean;
+};
+/**
+ * Operation, places of its inputs, value of a constant, name of a parameter or state, line of the program.
+ */
+export type Node = [string, number[], number, string, number];
+import type { Kind } from './operations.mjs';

@@ -1,0 +1,59 @@
+/**
+ * Cuts tokens that surprise by more than `mu` bits, and moves `mu` at the given `rate` so that the text surprises by `tau`
+ * bits a token (Basu et al. 2021, arXiv 2007.14966, version 2). `mu` begins at 2·tau. Give the sampler temperature 1.
+ * @param {{ tau?: number, rate?: number, mu?: number }} [parameters]
+ */
+export function mirostat({ tau, rate, mu }?: {
+    tau?: number;
+    rate?: number;
+    mu?: number;
+}): import("./_rules/use.mjs").RuleUse;
+/**
+ * The share of green tokens in a text of at least two tokens, each after the one before it: about `gamma` without a
+ * watermark of this key.
+ *
+ * For n + 1 tokens the z-score is (share - gamma)·sqrt(n / (gamma·(1 - gamma))); above 4 chance is ruled out.
+ * @param {Iterable<number>} tokens
+ * @param {number} key
+ * @param {number} [gamma]
+ */
+export function greenShare(tokens: Iterable<number>, key: number, gamma?: number): number;
+export { Row } from "./_rules/row.mjs";
+export { RuleUse } from "./_rules/use.mjs";
+/**
+ * Keeps tokens at least `p` times as likely as the likeliest (Nguyen et al. 2024, arXiv 2407.01082). The same as
+ * `Sampler.minP` at temperature 1; here it comes before the sampler's temperature.
+ */
+export const minP: import("./_rules/definition.mjs").Rule<"p">;
+/**
+ * Keeps logits at most `n` standard deviations below the largest (Tang et al. 2024, arXiv 2411.07641). The deviation is
+ * that of the tokens that may be drawn.
+ */
+export const topNSigma: import("./_rules/definition.mjs").Rule<"n">;
+/**
+ * Cuts tokens less likely than `epsilon` and than sqrt(epsilon)·exp(-entropy) (Hewitt et al. 2022, arXiv 2210.15191). The
+ * likeliest token always stays.
+ */
+export const eta: import("./_rules/definition.mjs").Rule<"epsilon">;
+/**
+ * Keeps the tokens whose surprise is closest to the entropy, up to a share `mass` of the probability (Meister et al. 2022,
+ * arXiv 2202.00666), among the 256 likeliest.
+ */
+export const typical: import("./_rules/definition.mjs").Rule<"mass">;
+/**
+ * Excludes the top choices: with this `probability` all tokens likelier than `threshold` except the least likely of them
+ * (p-e-w 2024, text-generation-webui 6335).
+ */
+export const xtc: import("./_rules/definition.mjs").Rule<"threshold" | "probability">;
+/**
+ * One temperature where the entropy exceeds `nats`, another elsewhere (after Zhang et al. 2024, arXiv 2403.14541). Give the
+ * sampler temperature 1.
+ */
+export const entropyTemperature: import("./_rules/definition.mjs").Rule<"nats" | "unsure" | "sure">;
+/**
+ * Raises by `delta` the logits of a share `gamma` of the vocabulary, which the previous token and the `key` choose
+ * (Kirchenbauer et al. 2023, arXiv 2301.10226). `greenShare` finds it again. Keys have 24 bits.
+ */
+export const watermark: import("./_rules/definition.mjs").Rule<"key" | "delta" | "gamma">;
+export { rule, whole } from "./_rules/definition.mjs";
+export { hashUniform, massThreshold, maximum, minimum, Value, where } from "./_rules/values.mjs";

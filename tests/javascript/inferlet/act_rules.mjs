@@ -1,0 +1,87 @@
+/** Traces rules, and prints what they are as samplers send them, what the mistakes of others are, and what is measured. */
+
+import { PieError } from '../../../pie_mlx/javascript/inferlet/errors.mjs';
+import { rule, rules, Sampler } from '../../../pie_mlx/javascript/inferlet/index.mjs';
+
+const { hashUniform, where, whole } = rules;
+
+const USES = {
+  minP: rules.minP(),
+  topNSigma: rules.topNSigma({ n: 1.5 }),
+  eta: rules.eta({ epsilon: 1e-3 }),
+  typical: rules.typical({ mass: 0.8 }),
+  xtc: rules.xtc({ threshold: 0.02 }),
+  entropyTemperature: rules.entropyTemperature({ sure: 0.5 }),
+  mirostat: rules.mirostat({ tau: 2, rate: 0.3 }),
+  watermark: rules.watermark({ key: 7 }),
+  everything: rule(
+    function everything(row, { total, key }) {
+      const { logits, tokens, generated, seen } = row;
+      const sums = generated.cumulativeSum().add(tokens.toFloat()).subtract(logits.mean());
+      const same = tokens.equals(row.previous).or(tokens.equals(3)).and(seen.not());
+      const changed = where(same, rules.maximum(sums, -0), logits.toInteger().toFloat());
+      const apart = changed.log().abs();
+      return {
+        logits: row.constant(1).subtract(apart),
+        states: { total: total.add(row.drawn.toFloat()), key: row.drawn },
+        until: total.equals(10),
+      };
+    },
+    { parameters: { total: undefined, key: whole(3) }, candidates: 32 },
+  )({ total: 1 }),
+};
+
+const two = rule((row, { factor, shift }) => row.logits.multiply(factor).add(shift), {
+  parameters: { factor: undefined, shift: 1 },
+});
+
+const MISTAKES = {
+  branches: () => rule((row) => (row.entropy > 1 ? row.logits : row.logits.divide(2))),
+  loops: () => rule((row) => [...row.logits][0]),
+  adds_conditions: () => rule((row) => row.logits.add(row.seen)),
+  sums_a_number: () => rule((row) => row.logits.subtract(row.entropy.sum())),
+  joins_numbers: () => rule((row) => where(row.logits.and(row.seen), row.logits, 0)),
+  adds_a_text: () => rule((row) => row.logits.add('1')),
+  adds_nan: () => rule((row) => row.logits.add(NaN)),
+  adds_integers: () => rule((row) => row.logits.add(row.tokens)),
+  hashes_floats: () => rule((row) => row.logits.add(hashUniform(row.logits, row.previous, 3))),
+  takes_a_fraction: () => rule((row) => row.logits.add(row.logits.at(0.5))),
+  answers_a_number: () => rule(function answer(row) { return row.entropy; }),
+  answers_nothing: () => rule(function answer() {}),
+  forgets: () => rule(function forgets(row) { return { logits: row.logits, states: { mu: row.entropy } }; }),
+  carries_a_row: () => rule(function carries(row, { mu }) { return { logits: row.logits, states: { mu: row.logits.add(mu) } }; }, { parameters: { mu: 1 } }),
+  lacks_a_parameter: () => two(),
+  misspells_a_parameter: () => two({ factor: 1, shfit: 2 }),
+  passes_a_text: () => two({ factor: '2' }),
+  defaults_to_a_text: () => rule(function odd(row) { return row.logits; }, { parameters: { p: '1' } }),
+  is_not_called: () => Sampler.argmax().ruled(rules.typical),
+};
+
+function mistake(act) {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof PieError) return [error.code, error.message, error.hint];
+    throw error;
+  }
+  return undefined;
+}
+
+function sent({ code, parameters, state }) {
+  return { code: Buffer.from(code).toString('hex'), parameters, state };
+}
+
+const line = Number(/:(\d+):/.exec(new Error().stack)[1]);
+const there = rule((row) => row.logits.divide(2))();
+const ruled = Sampler.multinomial(0.8).ruled(USES.mirostat);
+console.log(
+  JSON.stringify({
+    uses: Object.fromEntries(Object.entries(USES).map(([name, use]) => [name, sent(use)])),
+    mistakes: Object.fromEntries(Object.entries(MISTAKES).map(([name, act]) => [name, mistake(act)])),
+    line: [line + 1, sent(there)],
+    after: sent(ruled.after([2.5]).rule),
+    without: ruled.ruled(undefined).rule ?? null,
+    counts: [USES.minP, USES.everything].map((use) => Sampler.argmax().ruled(use).countsTokens),
+    green: [rules.greenShare([5, 900, 3, 70_000, 12, 5], 7), rules.greenShare(Uint32Array.of(1, 2, 3), 2 ** 24 - 1, 0.5)],
+  }),
+);

@@ -1,0 +1,107 @@
+"""Rules traced in JavaScript are those traced in Python, and mistakes in them are told alike."""
+
+from functools import cache
+from typing import Any
+
+import msgspec
+import pytest
+
+from inferlet import rule, rules
+from inferlet.rules import Number, Row, Value, Whole, maximum, where
+from pie_mlx.calls import RuleGraph, RuleUse
+from tests.javascript.inferlet.running import run
+
+
+@rule(candidates=32)
+def everything(row: Row, total: Number, key: Whole = 3) -> tuple[Value, dict[str, Number], Value]:
+    logits, tokens, generated, seen = row.logits, row.tokens, row.generated, row.seen
+    sums = generated.cumulative_sum() + tokens.to_float() - logits.mean()
+    same = ((tokens == row.previous) | (tokens == 3)) & ~seen
+    changed = where(same, maximum(sums, -0.0), logits.to_integer().to_float())
+    return 1.0 - abs(changed.log()), {"total": total + row.drawn.to_float(), "key": row.drawn}, total == 10.0
+
+
+USES = {
+    "minP": rules.min_p(),
+    "topNSigma": rules.top_n_sigma(n=1.5),
+    "eta": rules.eta(epsilon=1e-3),
+    "typical": rules.typical(mass=0.8),
+    "xtc": rules.xtc(threshold=0.02),
+    "entropyTemperature": rules.entropy_temperature(sure=0.5),
+    "mirostat": rules.mirostat(2.0, 0.3),
+    "watermark": rules.watermark(key=7),
+    "everything": everything(total=1.0),
+}
+
+
+@cache
+def acted() -> dict[str, Any]:
+    return run("act_rules.mjs")
+
+
+def used(sent: dict[str, Any]) -> RuleUse:
+    return RuleUse(bytes.fromhex(sent["code"]), sent["parameters"], sent["state"])
+
+
+def meaning(graph: RuleGraph) -> RuleGraph:
+    """Without what differs between languages: the name for messages, and lines."""
+    nodes = tuple(msgspec.structs.replace(node, line=0) for node in graph.nodes)
+    return msgspec.structs.replace(graph, nodes=nodes, name="rule")
+
+
+@pytest.mark.parametrize("name", USES)
+def test_a_rule_is_the_same_in_both_languages(name: str) -> None:
+    found = used(acted()["uses"][name])
+    assert meaning(found.graph) == meaning(USES[name].graph)
+    assert (found.parameters, found.state) == (USES[name].parameters, USES[name].state)
+
+
+def test_the_next_draw_gets_the_states_that_the_last_one_left() -> None:
+    found = used(acted()["after"])
+    assert (found.parameters, found.state) == ({"tau": 2, "rate": 0.3}, {"mu": 2.5})
+    assert acted()["without"] is None
+
+
+def test_operations_have_the_line_of_the_program() -> None:
+    line, sent = acted()["line"]
+    assert {node.line for node in used(sent).graph.nodes} == {line}
+
+
+def test_a_rule_that_reads_the_text_is_known() -> None:
+    assert acted()["counts"] == [False, True]
+
+
+def test_the_share_of_green_tokens_is_the_same() -> None:
+    green = rules.green_share
+    assert acted()["green"] == [green([5, 900, 3, 70_000, 12, 5], 7), green([1, 2, 3], 2**24 - 1, 0.5)]
+
+
+MISTAKES = {
+    "branches": ("a value is no number yet", "a.less(b)"),
+    "loops": ("a value cannot be looped over", "all tokens at once"),
+    "adds_conditions": ("add: it takes float and float, got float and condition", "where(condition, a, b)"),
+    "sums_a_number": ("sum of one float", "a row of the vocabulary"),
+    "joins_numbers": ("and: it takes condition and condition, got float and condition", "compare two values"),
+    "adds_a_text": ("string in a rule", "a parameter"),
+    "adds_nan": ("NaN in a rule", "a number"),
+    "adds_integers": ("add: it takes float and float, got float and integer", "toFloat"),
+    "hashes_floats": ("hash: it takes integer and integer and integer, got float", "toInteger"),
+    "takes_a_fraction": ("0.5 where a whole number is needed", "a whole number"),
+    "answers_a_number": ("rule answer: it answers <one float of a rule>", "a row of floats"),
+    "answers_nothing": ("rule answer: it answers undefined", "a row of floats"),
+    "forgets": ("rule forgets: it answers states that are no parameters: mu", "parameters"),
+    "carries_a_row": ("rule carries: state mu is a row of floats", "carry a number"),
+    "lacks_a_parameter": ("rule rule: parameter factor is missing", "factor: ..."),
+    "misspells_a_parameter": ("rule rule: no parameter shfit", "factor, shift"),
+    "passes_a_text": ("rule rule: factor: got string", "pass a number"),
+    "defaults_to_a_text": ("rule odd: p defaults to string", "a number"),
+    "is_not_called": ("sampler: rule: got function", "call the rule"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_told_with_what_to_write(name: str) -> None:
+    (message, hint), (code, told, advice) = MISTAKES[name], acted()["mistakes"][name]
+    assert code in ("invalid_argument", "invalid_type")
+    assert message in told
+    assert hint in advice
