@@ -10,7 +10,7 @@ from pie_mlx.runtime.javascript.node import Node
 from pie_mlx.runtime.sandbox.interpreter import system_paths
 
 JAVASCRIPT = Path(pie_mlx.__file__).resolve().parent / "javascript"
-_WORKER = JAVASCRIPT / "worker" / "main.mjs"
+_WORKER = JAVASCRIPT / "worker" / "start.mjs"
 _OTHER_FILES = ("/usr/share/nodejs", "/usr/share/node_modules", "/usr/share/icu")
 """Where systems keep parts of their own Node."""
 _DEFAULT_HEAP_MB = 2048

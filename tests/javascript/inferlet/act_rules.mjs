@@ -59,7 +59,8 @@ const MISTAKES = {
 
 function mistake(act) {
   try {
-    act();
+    const made = act();
+    if (typeof made === 'function') made();
   } catch (error) {
     if (error instanceof PieError) return [error.code, error.message, error.hint];
     throw error;

@@ -44,13 +44,13 @@ export function whole(value) {
 }
 
 /**
- * Makes a rule of a function that takes a `Row` and the values of parameters, and answers the new logits. It runs once, on
- * symbolic values; what it writes down runs on the device for each row. A parameter of which it answers the next value is a
- * state: the call of the rule says what it is at first. With `candidates` it sees that many most likely tokens, in order,
- * and all others are forbidden: then sorting and running sums cost little.
+ * Makes a rule of a function that takes a `Row` and the values of parameters, and answers the new logits. It runs once,
+ * when the rule is first called, on symbolic values; what it writes down runs on the device for each row. A parameter of
+ * which it answers the next value is a state: the call of the rule says what it is at first. With `candidates` it sees
+ * that many most likely tokens, in order, and all others are forbidden: then sorting and running sums cost little.
  *
- * Throws InvalidTypeError for what cannot be traced and InvalidArgumentError for types that do not fit, each with the
- * program's line.
+ * That call throws InvalidTypeError for what cannot be traced and InvalidArgumentError for types that do not fit, each
+ * with the program's line.
  * @template {Parameters} [P={}]
  * @param {(row: Row, values: { readonly [name in keyof P]: Value }) => Answer} traced
  * @param {{ parameters?: P, candidates?: number }} [options]
@@ -58,9 +58,9 @@ export function whole(value) {
  */
 export function rule(traced, { parameters, candidates = 0 } = {}) {
   const own = Object.entries(parameters ?? {});
-  for (const [name, value] of own) checkDefault(traced.name, name, value);
-  const graph = graphOf(traced, own, candidates);
-  return (given = {}) => use(graph, own, given);
+  /** @type {RuleGraph | undefined} */
+  let graph; // not traced here: programs that import the library use little of it
+  return (given = {}) => use((graph ??= graphOf(traced, own, candidates)), own, given);
 }
 
 /** @param {string} rule @param {string} name @param {unknown} value */
@@ -106,6 +106,7 @@ function number(rule, name, value) {
  */
 function graphOf(traced, own, candidates) {
   const [tracer, name] = [new Tracer(), traced.name || 'rule'];
+  for (const [parameter, value] of own) checkDefault(name, parameter, value);
   const values = own.map(([parameter, value]) => {
     const operation = value instanceof Whole ? 'integer_parameter' : 'parameter';
     return [parameter, tracer.add(operation, [], { name: parameter })];

@@ -19,13 +19,13 @@
  */
 export function whole(value?: number): Whole;
 /**
- * Makes a rule of a function that takes a `Row` and the values of parameters, and answers the new logits. It runs once, on
- * symbolic values; what it writes down runs on the device for each row. A parameter of which it answers the next value is a
- * state: the call of the rule says what it is at first. With `candidates` it sees that many most likely tokens, in order,
- * and all others are forbidden: then sorting and running sums cost little.
+ * Makes a rule of a function that takes a `Row` and the values of parameters, and answers the new logits. It runs once,
+ * when the rule is first called, on symbolic values; what it writes down runs on the device for each row. A parameter of
+ * which it answers the next value is a state: the call of the rule says what it is at first. With `candidates` it sees
+ * that many most likely tokens, in order, and all others are forbidden: then sorting and running sums cost little.
  *
- * Throws InvalidTypeError for what cannot be traced and InvalidArgumentError for types that do not fit, each with the
- * program's line.
+ * That call throws InvalidTypeError for what cannot be traced and InvalidArgumentError for types that do not fit, each
+ * with the program's line.
  * @template {Parameters} [P={}]
  * @param {(row: Row, values: { readonly [name in keyof P]: Value }) => Answer} traced
  * @param {{ parameters?: P, candidates?: number }} [options]
