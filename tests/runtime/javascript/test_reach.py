@@ -122,6 +122,21 @@ async def test_a_python_parent_has_a_typescript_child(engine, program):
     assert await engine.run(path) == ["python", ["typescript", 4]]
 
 
+PARENT_JS = """
+import { runtime } from 'inferlet';
+export async function main() {
+  const children = ['child.ts', 'child.py'].map((program) => runtime.launch(program, { n: 2 }));
+  return await Promise.all(children.map((child) => child.result()));
+}
+"""
+CHILD_PY = "async def main(input):\n    return ['python', input['n'] * 3]\n"
+
+
+async def test_a_javascript_parent_has_children_in_other_languages(engine, program):
+    path = program(PARENT_JS, "main.js", child_ts=CHILD_TS, child_py=CHILD_PY)
+    assert await engine.run(path) == [["typescript", 4], ["python", 6]]
+
+
 async def test_messages_cross_languages(engine, program):
     program(
         "from inferlet import messaging\nasync def main(input):\n    return await messaging.pull('topic')\n", "a.py"
