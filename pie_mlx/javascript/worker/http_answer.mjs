@@ -26,11 +26,12 @@ function asRequest({ method, path, query, headers, body }) {
 /** Sends each piece while the program produces the next. */
 async function sendPieces(begun, body) {
   let sending = begun;
+  sending.catch(() => {}); // it is awaited after the first piece
   try {
     for await (const piece of body) {
       await sending;
       sending = call('write_http_body', { data: asBytes(piece) });
-      sending.catch(() => {}); // it is awaited after the next piece
+      sending.catch(() => {}); // and this after the next
     }
   } catch (error) {
     await sending.catch(() => {}); // what was produced before a failure is sent

@@ -1,4 +1,4 @@
-/** Starts a worker, without the searches that Node makes for each module: where ours are is known. It saves a fifth of the start. */
+/** Starts a worker without the searches that Node makes for each module, a fifth of the start: ours are where they say. */
 
 import fs from 'node:fs';
 import { registerHooks } from 'node:module';

@@ -13,7 +13,7 @@ from tests.javascript.inferlet.running import run
 
 
 @rule(candidates=32)
-def everything(row: Row, total: Number, key: Whole = 3) -> tuple[Value, dict[str, Number], Value]:
+def everything(row: Row, total: Value, key: Whole = 3) -> tuple[Value, dict[str, Number], Value]:
     logits, tokens, generated, seen = row.logits, row.tokens, row.generated, row.seen
     sums = generated.cumulative_sum() + tokens.to_float() - logits.mean()
     same = ((tokens == row.previous) | (tokens == 3)) & ~seen

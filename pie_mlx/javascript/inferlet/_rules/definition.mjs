@@ -23,14 +23,14 @@ export class Whole {
  */
 
 /**
- * What a rule answers: the new logits, a row. With it the next values of states, and a condition that ends the text after
- * the token that was drawn.
+ * What a rule answers: the new logits, a row. With it the next values of states, and a condition that ends the text
+ * after the token that was drawn.
  * @typedef {Value | { logits: Value, states?: Record<string, Operand>, until?: Value }} Answer
  */
 
 /**
- * A rule that was traced; called with its parameters it is what `sampler.ruled` takes. Those left out have their defaults.
- * Throws InvalidArgumentError for parameters that are missing or unknown, InvalidTypeError for other values.
+ * A rule; called with its parameters it is what `sampler.ruled` takes. Those left out have their defaults. Throws
+ * InvalidArgumentError for parameters that are missing or unknown, InvalidTypeError for other values.
  * @template {string} K
  * @typedef {(parameters?: { readonly [name in K]?: number }) => RuleUse} Rule
  */
@@ -78,7 +78,10 @@ function use({ name: rule, ...graph }, own, given) {
     throw new InvalidArgumentError(`rule ${rule}: no parameter ${unknown.toSorted().join(', ')}`, {
       hint: `its parameters are ${known.join(', ')}`,
     });
-  const values = own.map(([name, one]) => [name, number(rule, name, given[name] ?? (one instanceof Whole ? one.value : one))]);
+  const values = own.map(([name, one]) => {
+    const value = given[name] ?? (one instanceof Whole ? one.value : one);
+    return [name, number(rule, name, value)];
+  });
   const states = graph.states.map(([name]) => name);
   const read = graph.nodes.map(([, , , name]) => name);
   const isState = (/** @type {any} */ name) => states.includes(name);

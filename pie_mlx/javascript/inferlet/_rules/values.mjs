@@ -52,7 +52,8 @@ export class Tracer {
   /** @param {Operand} value */
   floating(value) {
     if (value instanceof Value) return value;
-    if (typeof value !== 'number') throw refused(`${kindOf(value)} in a rule`, 'pass it as a parameter, or write a number');
+    if (typeof value !== 'number')
+      throw refused(`${kindOf(value)} in a rule`, 'pass it as a parameter, or write a number');
     if (Number.isNaN(value)) throw refused('NaN in a rule', 'write a number');
     return this.add('constant', [], { value });
   }
@@ -222,7 +223,7 @@ export class Value {
   /** @internal */
   [Symbol.toPrimitive](/** @type {string} */ hint) {
     if (hint === 'string') return this.toString();
-    throw refused('a value is no number yet', 'compute with its methods, such as a.add(b), a.less(b) and where(c, a, b)');
+    throw refused('a value is no number yet', 'compute with its methods: a.add(b), a.less(b), where(c, a, b)');
   }
 
   /** @internal */
@@ -331,7 +332,7 @@ function refused(what, hint) {
 
 /** The line of the program's function, outside of the SDK's own files; 0 if it is unknown. */
 function programLine() {
-  const frames = (new Error().stack ?? '').split('\n').slice(1);
+  const frames = String(new Error().stack).split('\n').slice(1); // a program may replace what makes traces
   const own = frames.find((frame) => !frame.includes(HERE));
   return Number(PLACE.exec(own ?? '')?.[1] ?? 0);
 }

@@ -3,13 +3,13 @@
  * @typedef {Record<string, number | undefined | Whole>} Parameters
  */
 /**
- * What a rule answers: the new logits, a row. With it the next values of states, and a condition that ends the text after
- * the token that was drawn.
+ * What a rule answers: the new logits, a row. With it the next values of states, and a condition that ends the text
+ * after the token that was drawn.
  * @typedef {Value | { logits: Value, states?: Record<string, Operand>, until?: Value }} Answer
  */
 /**
- * A rule that was traced; called with its parameters it is what `sampler.ruled` takes. Those left out have their defaults.
- * Throws InvalidArgumentError for parameters that are missing or unknown, InvalidTypeError for other values.
+ * A rule; called with its parameters it is what `sampler.ruled` takes. Those left out have their defaults. Throws
+ * InvalidArgumentError for parameters that are missing or unknown, InvalidTypeError for other values.
  * @template {string} K
  * @typedef {(parameters?: { readonly [name in K]?: number }) => RuleUse} Rule
  */
@@ -48,8 +48,8 @@ export class Whole {
  */
 export type Parameters = Record<string, number | undefined | Whole>;
 /**
- * What a rule answers: the new logits, a row. With it the next values of states, and a condition that ends the text after
- * the token that was drawn.
+ * What a rule answers: the new logits, a row. With it the next values of states, and a condition that ends the text
+ * after the token that was drawn.
  */
 export type Answer = Value | {
     logits: Value;
@@ -57,8 +57,8 @@ export type Answer = Value | {
     until?: Value;
 };
 /**
- * A rule that was traced; called with its parameters it is what `sampler.ruled` takes. Those left out have their defaults.
- * Throws InvalidArgumentError for parameters that are missing or unknown, InvalidTypeError for other values.
+ * A rule; called with its parameters it is what `sampler.ruled` takes. Those left out have their defaults. Throws
+ * InvalidArgumentError for parameters that are missing or unknown, InvalidTypeError for other values.
  */
 export type Rule<K extends string> = (parameters?: { readonly [name in K]?: number; }) => RuleUse;
 import { Row } from './row.mjs';
