@@ -55,7 +55,7 @@ def test_as_json_it_gives_bytes_and_times(directory, capsys):
 
 def test_files_of_another_version_are_listed_too(directory, capsys):
     file = directory.files()[0].path
-    file.write_bytes(file.read_bytes().replace(b"pie-kv-1", b"pie-kv-9"))
+    file.write_bytes(file.read_bytes().replace(b"pie-kv-2", b"pie-kv-9"))
     assert execute(["cache"]) == 0
     assert "(of another version)" in capsys.readouterr().out
 

@@ -18,6 +18,8 @@ Spans = list[tuple[int, int]]
 class HeadMajor:
     """`[heads, slots, dim]`: each head's rows are contiguous, so that BLAS multiplies them without a copy."""
 
+    by_head = True
+
     def empty(self, slots: int, heads: int, dim: int, dtype: mx.Dtype) -> mx.array:
         """Zeros for `slots` rows."""
         return mx.zeros((heads, slots, dim), dtype)

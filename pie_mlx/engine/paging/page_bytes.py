@@ -1,4 +1,4 @@
-"""The bytes of a page, in one order for every device: by layer K then V, each [slot, head, element or word]."""
+"""The bytes of a page: by layer K then V, each in the order of the memory that they are copied from and to."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -8,20 +8,29 @@ import numpy.typing as npt
 
 from pie_mlx.metal.page_pool.pool import HostContent, KvPool
 from pie_mlx.metal.page_pool.shapes import HOST_DTYPES
+from pie_mlx.metal.page_pool.storage import HostPages
 
 PageRows = npt.NDArray[np.uint8]
 """The bytes of some pages, one page a row."""
 
 
 class _Part(NamedTuple):
-    """K or V of one layer within a page."""
+    """K or V of one layer within a page: [slot, head, element or word], or `by_head` [head, slot, element or word]."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
+    by_head: bool = False
 
     @property
     def bytes(self) -> int:
         return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
+
+    def of_rows(self, rows: PageRows) -> HostPages:
+        """These bytes of some pages as [page, slot, head, element or word]."""
+        slots, heads, width = self.shape
+        shape = (heads, slots, width) if self.by_head else self.shape
+        array = rows.view(self.dtype).reshape(len(rows), *shape)
+        return array.swapaxes(1, 2) if self.by_head else array
 
 
 class PageLayout:
@@ -33,9 +42,13 @@ class PageLayout:
 
     @staticmethod
     def of_pool(pool: KvPool) -> "PageLayout":
-        """That of the pages of a pool."""
+        """That of the pages of a pool: blocks as long as those of its memory are copied fastest."""
         parts = [
-            _Part((pool.page_size, shape.kv_heads, width), np.dtype(HOST_DTYPES[shape.stored(pool.dtype)]))
+            _Part(
+                (pool.page_size, shape.kv_heads, width),
+                np.dtype(HOST_DTYPES[shape.stored(pool.dtype)]),
+                pool.storage.by_head,
+            )
             for shape in pool.shapes
             for width in shape.widths
         ]
@@ -56,9 +69,9 @@ class PageLayout:
 
     def content(self, rows: PageRows) -> HostContent:
         """The content of pages as views of their bytes."""
-        arrays: list[npt.NDArray[Any]] = []
+        arrays: list[HostPages] = []
         start = 0
         for part in self._parts:
-            arrays.append(rows[:, start : start + part.bytes].view(part.dtype).reshape(len(rows), *part.shape))
+            arrays.append(part.of_rows(rows[:, start : start + part.bytes]))
             start += part.bytes
         return list(zip(arrays[::2], arrays[1::2], strict=True))

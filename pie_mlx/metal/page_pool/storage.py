@@ -10,7 +10,10 @@ HostPages = npt.NDArray[Any]
 
 
 class Storage(Protocol):
-    """One array over all slots. `put` replaces rows in place if no view is held; the others read lazily."""
+    """One array over all slots, `by_head` or by slot. `put` replaces rows in place if no view is held; the others read
+    lazily."""
+
+    by_head: bool
 
     def empty(self, slots: int, heads: int, dim: int, dtype: mx.Dtype) -> mx.array: ...
     def put(self, array: mx.array, rows: mx.array, index: mx.array | slice) -> None: ...
@@ -22,6 +25,8 @@ class Storage(Protocol):
 
 class SlotMajor:
     """`[slots, heads, dim]`, which is `[pages, page_size, heads, dim]`: what the Metal kernels read."""
+
+    by_head = False
 
     def empty(self, slots: int, heads: int, dim: int, dtype: mx.Dtype) -> mx.array:
         """Zeros for `slots` rows."""

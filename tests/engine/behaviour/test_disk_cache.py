@@ -18,7 +18,7 @@ import pytest
 
 from inferlet import Adapter, Context
 from pie_mlx.engine.model.loading.sources import EMBEDDED
-from pie_mlx.engine.paging.disk import batch_writer, directory, disk_cache, opening, page_files
+from pie_mlx.engine.paging.disk import batch_writer, directory, disk_cache, opening, page_files, reading
 from pie_mlx.engine.paging.disk.identity import WeightDigests
 from pie_mlx.engine.settings import DiskCacheSettings
 from pie_mlx.events import DiskCacheChanged, PagesDropped, PagesLoaded, PagesStored, PassCompleted
@@ -309,6 +309,18 @@ async def test_a_program_that_ends_while_it_loads_leaves_nothing(start: Start, e
         with pytest.raises(asyncio.CancelledError):
             await loading
         assert await continued(engine) == expected
+
+
+async def test_prompts_that_are_read_through_the_same_buffers_are_not_mixed_up(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "PART_BYTES", 1)
+    with start() as engine:
+        expected = [await continued(engine, seed=seed, count=2) for seed in (1, 2, 3)]
+        await saved(engine)
+    with start() as engine:
+        assert await asyncio.gather(*[continued(engine, seed=seed, count=2) for seed in (1, 2, 3)]) == expected
+        assert loaded(engine) >= 36
 
 
 async def test_a_hybrid_goes_on_from_a_stored_state(start: Start, tiny_model_directory: Callable[[str], Path]) -> None:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import msgspec
 import xxhash
 
-FORMAT = "pie-kv-1"
+FORMAT = "pie-kv-2"
 SUFFIX = ".safetensors"
 RECORDS, BATCH_BYTES = 64, 32 << 20
 """What one file holds at most; a larger record is alone in its file."""

@@ -15,6 +15,7 @@ from pie_mlx.engine.kv.pages.record import PageRecord
 from pie_mlx.engine.kv.pages.values import Evicted
 from pie_mlx.engine.paging.disk.batch_file import BATCH_BYTES, RECORDS, state_key
 from pie_mlx.engine.paging.disk.batch_writer import BatchWriter, Written, state_name
+from pie_mlx.engine.paging.disk.buffers import Buffers
 from pie_mlx.engine.paging.disk.page_files import PageFiles
 from pie_mlx.engine.paging.disk.stock import DiskStock
 from pie_mlx.engine.paging.page_bytes import PageLayout, PageRows
@@ -92,7 +93,7 @@ class DiskCache:
         emit: Callable[[Event], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.layout, self.prefill, self.loads = layout, prefill, LoadRate()
+        self.layout, self.prefill, self.loads, self.buffers = layout, prefill, LoadRate(), Buffers(layout)
         self.is_closing = False
         self.on_written: Callable[[], None] = lambda: None
         self._emit, self._clock = emit, clock
@@ -163,8 +164,9 @@ class DiskCache:
         self.loads.fade()
         return False
 
-    async def load(self, user: str, pages: Sequence[PageRecord]) -> Loaded:
-        """Read pages, up to the first that is not what was stored."""
+    async def load(self, user: str, pages: Sequence[PageRecord], rows: PageRows) -> Loaded:
+        """Read pages into `rows`, up to the first that is not what was stored. What is read lies in them, as does what
+        proved to be something else."""
         files = self._files
         if files is None:
             return Loaded(0, [])
@@ -173,7 +175,7 @@ class DiskCache:
         queued = [self._waiting_row(user, *name) for name in names]
 
         def read() -> tuple[Loaded, float]:
-            begun, rows, count = self._clock(), self.layout.rows(len(pages)), 0
+            begun, count = self._clock(), 0
             while count < len(pages):
                 if (waiting := queued[count]) is not None:
                     rows[count] = waiting

@@ -228,7 +228,7 @@ def test_any_bytes_in_a_header_are_no_page(tmp_path_factory: pytest.TempPathFact
 def test_a_store_of_a_newer_version_is_left_alone_but_bounded(root: Path, files: PageFiles) -> None:
     files.write("ann", [record(1)])
     (file,) = (root / MODEL).glob("*")
-    file.write_bytes(file.read_bytes().replace(b"pie-kv-1", b"pie-kv-9"))
+    file.write_bytes(file.read_bytes().replace(b"pie-kv-2", b"pie-kv-9"))
     assert found(open_files(root), [1]) == []
     assert [one.path for one in files.directory.files()] == [file]
     tight = open_files(root, max_bytes=file.stat().st_size + 10)
