@@ -64,3 +64,8 @@ def test_numbers_that_mean_nothing_are_refused(value: float) -> None:
 
 def test_paid_ahead_a_page_costs_its_make_cost_for_each_five_minutes() -> None:
     assert prepaid_cost(20, 2.0, 150.0, 1.0) == pytest.approx(20.0)
+
+
+def test_a_low_priority_does_not_make_what_is_paid_ahead_cheap() -> None:
+    assert prepaid_cost(20, 0.001, 300.0, 1.0) == prepaid_cost(20, 1.0, 300.0, 1.0) == 20.0
+    assert prepaid_cost(20, 0.0, 300.0, 1.0) == 0.0

@@ -9,7 +9,7 @@ import pydantic
 import pytest
 from openai.types.chat import ChatCompletionChunk
 
-from pie_mlx.events import PassCompleted
+from pie_mlx.events import PassCompleted, ProcessReturned
 from tests.server.http.openai.conftest import HELLO, MODEL, WEATHER, TinyServer
 
 pytestmark = pytest.mark.timeout(60)
@@ -391,7 +391,8 @@ def test_a_second_request_with_the_same_system_prompt_computes_its_suffix_only(s
     first = ask([system, {"role": "user", "content": "Hello"}], max_tokens=1)
     server.seen()
     second = ask([system, {"role": "user", "content": "What is your name? And mine?"}], max_tokens=1)
-    (passed,) = [event for event in server.seen() if isinstance(event, PassCompleted)]
+    seen = server.seen()
+    (passed,) = [event for event in seen if isinstance(event, PassCompleted)]
     assert first.usage.prompt_tokens > 200
     assert passed.attached_tokens + passed.computed_tokens == second.usage.prompt_tokens
     assert passed.computed_tokens < 40  # K5
@@ -399,6 +400,7 @@ def test_a_second_request_with_the_same_system_prompt_computes_its_suffix_only(s
     cache = second.timings["cache"]
     assert (cache["from_memory"], cache["computed"]) == (passed.attached_tokens, passed.computed_tokens)
     assert (cache["miss"]["reason"], cache["miss"]["message"]) == ("new", passed.miss)
+    assert [json.loads(event.value)["miss"] for event in seen if isinstance(event, ProcessReturned)] == [passed.miss]
 
 
 @pytest.mark.parametrize("life", ["in_memory", "24h"])
