@@ -21,6 +21,8 @@ from pie_mlx.runtime.program.program import MANIFEST_FILE, Program, examine_prog
 from pie_mlx.runtime.program.source_reading import findings_of
 from pie_mlx.runtime.store import ProgramStore, pack_program
 from pie_mlx.runtime.store.examining import examine_package
+from pie_mlx.runtime.worker.compiled.cache import CompiledComponents
+from pie_mlx.runtime.worker.compiled.check import component_findings
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +46,9 @@ class Checked:
         return any(finding.level == "error" for finding in self.findings)
 
 
-def run_check(common: Common, path: Path | None) -> int:
+def run_check(common: Common, path: Path | None, manifest_file: Path | None = None) -> int:
     """Print the findings and return the exit code."""
-    checked = check(path, common)
+    checked = check(path, common, manifest_file)
     if common.json:
         print(json.dumps([{"subject": checked.subject, **asdict(finding)} for finding in checked.findings]))
     else:
@@ -56,13 +58,13 @@ def run_check(common: Common, path: Path | None) -> int:
     return FAILED if checked.failed else 0
 
 
-def check(path: Path | None, common: Common) -> Checked:
-    """Check a program or a configuration; None is the active configuration."""
+def check(path: Path | None, common: Common, manifest_file: Path | None = None) -> Checked:
+    """Check a program, with the manifest in `manifest_file` if given, or a configuration; None is the active one."""
     if path is None:
         return check_config(common.config)
     if path.name == MANIFEST_FILE:
         return check_program(path.parent)
-    return check_config(path) if path.suffix == ".toml" else check_program(path)
+    return check_config(path) if path.suffix == ".toml" else check_program(path, manifest_file)
 
 
 def check_config(path: Path | None) -> Checked:
@@ -78,40 +80,32 @@ def check_config(path: Path | None) -> Checked:
     return Checked(str(path or "config"), [*errors, *warnings], summary)
 
 
-def check_program(path: Path) -> Checked:
-    manifest, errors = examine_package(path) if path.suffix == ".pie" else examine_program(path)
+def check_program(path: Path, manifest_file: Path | None = None) -> Checked:
+    manifest, errors = examine_package(path) if path.suffix == ".pie" else examine_program(path, manifest_file)
     if manifest is None:
         return Checked(str(path), [Finding("error", line) for line in errors])
+    warnings: list[str] = []
     if not errors and path.suffix != ".pie":
-        errors += _source_findings(find_program(path))
+        program = find_program(path, manifest_file)
+        if language_of(program.main_file) is WEBASSEMBLY:
+            errors, warnings = component_findings(program.main_file, CompiledComponents(home() / COMPILED))
+        else:
+            errors += _source_findings(program)
     errors += [error.message for error in missing_offers(manifest)]
     errors += _dependency_errors(manifest)
     errors += [] if errors or path.suffix == ".pie" else _packing_errors(path)
     summary = ", ".join(manifest.parameters.declared) or "no parameters"
-    return Checked(manifest.identity, [Finding("error", line) for line in errors], summary)
+    findings = [Finding("error", line) for line in errors]
+    return Checked(manifest.identity, [*findings, *(Finding("warning", line) for line in warnings)], summary)
 
 
 def _source_findings(program: Program) -> list[str]:
-    language = language_of(program.main_file)
-    if language is WEBASSEMBLY:
-        return _component_findings(program.main_file)
     try:
-        if language is JAVASCRIPT:
+        if language_of(program.main_file) is JAVASCRIPT:
             return javascript_findings(program.main_file, program.directory, program.manifest.runtime.entry)
         return findings_of(program.manifest, program.main_file, program.directory)
     except LaunchError as error:
         return [error.message]
-
-
-def _component_findings(file: Path) -> list[str]:
-    """What compiling it finds."""
-    from pie_mlx.runtime.worker.compiled.cache import CompiledComponents
-
-    try:
-        CompiledComponents(home() / COMPILED).get(file)
-    except LaunchError as error:
-        return [f"{error.message}: {error.hint}"]
-    return []
 
 
 def _dependency_errors(manifest: Manifest) -> list[str]:

@@ -27,14 +27,15 @@ def build(common: Common, path: Path, output: Path | None) -> None:
 
 @click.command
 @click.argument("path", type=click.Path(path_type=Path))
+@click.option("-m", "--manifest", type=click.Path(path_type=Path), metavar="PATH", help="Use this Pie.toml.")
 @click.option("--force", is_flag=True, help="Replace a different program of the same version.")
 @common_options
 @click.pass_obj
-def install(common: Common, path: Path, force: bool) -> None:
-    """Install a directory, a Python file or a .pie package, to run it by its name."""
+def install(common: Common, path: Path, manifest: Path | None, force: bool) -> None:
+    """Install a directory, a .py, .ts, .js or .wasm file or a .pie package, to run it by its name."""
     from pie_mlx.cli.programs import verbs
 
-    verbs.install(common, path, force)
+    verbs.install(common, path, manifest, force)
 
 
 @click.command("list")

@@ -39,9 +39,9 @@ def build(common: Common, path: Path, output: Path | None) -> None:
         print(target)
 
 
-def install(common: Common, path: Path, force: bool) -> None:
-    """Install the program at a path."""
-    record = _store().install_path(path, force=force).record
+def install(common: Common, path: Path, manifest: Path | None, force: bool) -> None:
+    """Install the program at a path, with the manifest of `--manifest` if there is one."""
+    record = _store().install_path(path, manifest, force=force).record
     print(json.dumps(_row(record)) if common.json else record.identity)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from pie_mlx.gpu_meter.gpu_reading import NO_GPU, GpuReading
-from pie_mlx.runtime.doctor.node import NodeFacts, judged
+from pie_mlx.runtime.doctor.languages import LanguageFacts, judged
 from pie_mlx.supported import Machine, Obstacle, platform_obstacle, python_obstacle
 
 
@@ -142,7 +142,8 @@ class Facts:
     sandbox: SandboxFacts | FactFailure
     network: NetworkFacts | FactFailure | None = None
     """None: programs have no network."""
-    node: NodeFacts | FactFailure | None = None
+    node: LanguageFacts | FactFailure | None = None
+    wasmtime: LanguageFacts | FactFailure | None = None
     programs: ProgramFacts | FactFailure = ProgramFacts()
     gpu: GpuReading | FactFailure = NO_GPU
     disk_caches: Mapping[str, DiskCacheFacts | FactFailure | None] = field(
@@ -167,7 +168,8 @@ def diagnose(facts: Facts) -> list[Diagnosis]:
         *program_lines(facts.programs),
         sandbox_line(facts.sandbox),
         *network_lines(facts.network),
-        *node_lines(facts.node),
+        *language_lines("node", facts.node),
+        *language_lines("wasmtime", facts.wasmtime),
         backend_line(facts.backend),
         *record_lines(facts.record, facts.backend),
         gpu_line(facts.gpu),
@@ -305,11 +307,11 @@ def network_lines(network: NetworkFacts | FactFailure | None) -> Iterator[Diagno
         yield _network_line(network, f"programs may reach {', '.join(network.hosts) or 'no host'}")
 
 
-def node_lines(node: NodeFacts | FactFailure | None) -> Iterator[Diagnosis]:
-    if isinstance(node, FactFailure):
-        yield _error("node", node)
-    elif node is not None:
-        yield Diagnosis("node", *judged(node))
+def language_lines(check: str, found: LanguageFacts | FactFailure | None) -> Iterator[Diagnosis]:
+    if isinstance(found, FactFailure):
+        yield _error(check, found)
+    elif found is not None:
+        yield Diagnosis(check, *judged(found))
 
 
 def _network_line(network: NetworkFacts, found: str) -> Diagnosis:

@@ -29,7 +29,7 @@ from pie_mlx.runtime.doctor.diagnosis import (
     SandboxFacts,
     SpillFacts,
 )
-from pie_mlx.runtime.doctor.node import node_facts
+from pie_mlx.runtime.doctor.languages import node_facts, wasmtime_facts
 from pie_mlx.supported import this_machine
 
 Found = TypeVar("Found")
@@ -54,6 +54,7 @@ def machine_facts(config_file: Path | None, environment: Mapping[str, str]) -> F
         sandbox=attempt(lambda: _sandbox(config_file, environment)),
         network=attempt(lambda: _network(config_file, environment)),
         node=attempt(node_facts),
+        wasmtime=attempt(wasmtime_facts),
         programs=attempt(lambda: program_facts(config_file, environment)),
         record=None if isinstance(mlx, FactFailure) else _record(environment),
         gpu=attempt(_gpu),

@@ -68,12 +68,13 @@ def find_program(path: Path, manifest_file: Path | None = None) -> Program:
     return Program(manifest, main_file, directory)
 
 
-def examine_program(path: Path) -> tuple[Manifest | None, list[str]]:
-    """The manifest and every mistake in the program; the manifest is None if it is invalid or missing."""
+def examine_program(path: Path, manifest_file: Path | None = None) -> tuple[Manifest | None, list[str]]:
+    """The manifest, that in `manifest_file` if given, and every mistake in the program; the manifest is None if it is
+    invalid or missing."""
     try:
         main_file, directory = _locate(path)
         source = read_source(main_file)
-        text = _own_manifest(directory, main_file, source)
+        text = read_text(manifest_file) if manifest_file else _own_manifest(directory, main_file, source)
     except LaunchError as error:
         return None, [error.message]
     manifest, findings = examine_manifest(text) if text is not None else (_default_manifest(path), [])
@@ -128,7 +129,9 @@ def main_file_of(directory: Path) -> Path:
     """Raises LaunchError if there is none; the hint lists what can be run in the directory instead."""
     file = main_in(directory)
     if file is None:
-        raise LaunchError(f"{directory}: no main.py, nor main.ts, main.js or index.js", hint=_instead_of(directory))
+        raise LaunchError(
+            f"{directory}: no main.py, nor main.ts, main.js, index.js or main.wasm", hint=_instead_of(directory)
+        )
     return file
 
 

@@ -23,10 +23,18 @@ some Pythons have the former built in."""
 def main(arguments: Sequence[str]) -> None:
     """`arguments`: a file that must be closed, and a directory that must be open. Prints the findings."""
     secret, own = arguments
+    report(
+        Policy(interpreter_paths(), (own,)), secret, lambda: _failure(lambda: _work(own)) or _failure(_load_libraries)
+    )
+
+
+def report(policy: Policy, secret: str, broken: Callable[[], str]) -> None:
+    """Confine this process, try what is forbidden and print the findings. `broken` does what is allowed and says why it
+    failed, "" if it works."""
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]
     drop_capabilities()
-    confinement = confine(Policy(interpreter_paths(), (own,)))
+    confinement = confine(policy)
     attempts: dict[str, Callable[[], object]] = {
         "reading files": lambda: Path(secret).read_text(),
         "writing files": lambda: Path(secret).with_name("planted").write_text("x"),
@@ -34,12 +42,12 @@ def main(arguments: Sequence[str]) -> None:
         "starting processes": _fork,
     }
     refused = {name: _is_refused(attempt) for name, attempt in attempts.items()}
-    broken = _failure(lambda: _work(own)) or _failure(_load_libraries)
+    why_broken = broken()
     found = {
         "stopped": [name for name in refused if refused[name]],
         "open": [name for name in refused if not refused[name]],
-        "allowed_works": not broken,
-        "reason": "; ".join(filter(None, (confinement.text, broken))),
+        "allowed_works": not why_broken,
+        "reason": "; ".join(filter(None, (confinement.text, why_broken))),
     }
     sys.stdout.write(json.dumps(found))
 

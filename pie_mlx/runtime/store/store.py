@@ -19,7 +19,7 @@ from pie_mlx.runtime.program.semver import Version
 from pie_mlx.runtime.store.archive import Entry
 from pie_mlx.runtime.store.folders import exclusive, names_in, write_folder
 from pie_mlx.runtime.store.owners import TRUST_ALL, Ownership, TrustedOwners, alike, untrusted
-from pie_mlx.runtime.store.packed_program import PackedProgram, checked_program
+from pie_mlx.runtime.store.packed_program import checked_program
 from pie_mlx.runtime.store.payload import digest, kind_of, manifest_digest
 from pie_mlx.runtime.store.records import RECORD_FILE, ProgramRecord, Records, encode_record, read_record
 from pie_mlx.runtime.store.resolution import LATEST, Versions, latest, parse_identifier, resolve
@@ -118,14 +118,15 @@ class ProgramStore:
             self._sweep()
         return self.resolved(Program(manifest, main_file_of(directory), directory), *users)
 
-    def install_path(self, path: Path, *, owner: str = LOCAL_USER, force: bool = False) -> Installed:
-        """Install a directory, a Python file or a `.pie` package. Raises LaunchError as `install`."""
-        source = self.read(path)
-        return self.install(source.payload, source.manifest_text, owner=owner, force=force)
+    def install_path(
+        self, path: Path, manifest_file: Path | None = None, *, owner: str = LOCAL_USER, force: bool = False
+    ) -> Installed:
+        """Install a directory, a file or a `.pie` package, with the manifest in `manifest_file`, if given.
 
-    def read(self, path: Path) -> PackedProgram:
-        """The upload for a path; packs a directory. Raises LaunchError."""
-        return checked_program(path)
+        Raises LaunchError as `install`.
+        """
+        source = checked_program(path, manifest_file)
+        return self.install(source.payload, source.manifest_text, owner=owner, force=force)
 
     def check(
         self, name: str, version: str, *users: str, program_hash: str | None = None, manifest_hash: str | None = None
@@ -255,7 +256,9 @@ class ProgramStore:
     def _check_contents(self, directory: Path, manifest: Manifest, manifest_text: str) -> None:
         main = main_in(directory)
         if main is None:
-            raise LaunchError("package: no main.py", hint="put the program's entry into main.py, main.ts or main.js")
+            raise LaunchError(
+                "package: no main.py", hint="put the program's entry into main.py, main.ts, main.js or main.wasm"
+            )
         packed = directory / MANIFEST_FILE
         if packed.is_file() and _lines(packed.read_bytes()) != _lines(manifest_text.encode()):
             raise LaunchError(

@@ -1,9 +1,13 @@
 import json
 
+import pytest
+
 from tests.cli.schemas import parsed
 from tests.runtime.store.programs import archive, manifest, package, write_directory
+from tests.wasm.components import component, wasm
 
 MAIN = "async def main(input): ...\n"
+SOCKETS = component(imports='(import "wasi:sockets/tcp@0.2.4" (instance (export "f" (func))))')
 
 
 def test_a_good_program_is_ok(pie, tmp_path):
@@ -117,3 +121,23 @@ def test_authentication_without_keys_is_an_error(pie, home):
     (home / "config.toml").write_text("[auth]\nenabled = true\n")
     ended = pie("check")
     assert (ended.code, "holds no key" in ended.out) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "says"),
+    [
+        (component(), 0, "ok: no parameters"),
+        (SOCKETS, 0, "warning: it imports wasi:sockets/tcp, a call of which ends it"),
+        (SOCKETS.replace("sockets", "nn"), 1, "error: component: it imports 'wasi:nn/tcp@0.2.4', which this engine"),
+    ],
+    ids=["whole", "sockets", "unknown import"],
+)
+def test_a_component_is_compiled_and_checked_with_the_manifest_that_is_named(pie, tmp_path, text, code, says):
+    (tmp_path / "built.wasm").write_bytes(wasm(text))
+    (tmp_path / "Pie.toml").write_text(manifest("demo"))
+    ended = pie("check", tmp_path / "built.wasm", "--manifest", tmp_path / "Pie.toml")
+    assert (ended.code, ended.out.splitlines()[0], says in ended.out) == (code, "demo@0.1.0", True), ended.out
+
+
+def test_a_manifest_goes_with_a_program(pie):
+    assert pie("check", "--manifest", "Pie.toml").code == 2

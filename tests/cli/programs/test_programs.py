@@ -4,6 +4,7 @@ import pytest
 
 from tests.cli.schemas import parsed
 from tests.runtime.store.programs import MAIN, manifest, write_directory
+from tests.wasm.components import component, wasm
 
 
 @pytest.fixture(autouse=True)
@@ -240,3 +241,11 @@ def test_a_damaged_program_is_removed(pie, demo, home):
     pie("install", demo)
     (home / "programs" / "demo" / "0.1.0" / "meta.json").write_text("{")
     assert pie("remove", "demo", "-y").out == "removed demo@0.1.0\n"
+
+
+def test_a_component_is_installed_with_the_manifest_that_is_named(pie, tmp_path):
+    (tmp_path / "built.wasm").write_bytes(wasm(component()))
+    (tmp_path / "Pie.toml").write_text(manifest("greeter"))
+    ended = pie("install", tmp_path / "built.wasm", "--manifest", tmp_path / "Pie.toml")
+    assert (ended.code, ended.out) == (0, "greeter@0.1.0\n")
+    assert 'name = "greeter"' in pie("show", "greeter").out

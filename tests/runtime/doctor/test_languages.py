@@ -1,17 +1,26 @@
-"""Node in the walls tries what is forbidden, and the doctor judges it."""
+"""What runs programs in other languages tries what is forbidden, in the walls, and the doctor judges it."""
+
+import sys
 
 import pytest
 
-from pie_mlx.runtime.doctor.node import NodeFacts, judged, node_facts
+from pie_mlx.runtime.doctor.languages import LanguageFacts, judged, node_facts, wasmtime_facts
 from pie_mlx.runtime.sandbox.probe import SandboxReport
 from tests.runtime.sandbox.conftest import complete_walls, walls  # noqa: F401 - fixtures
 
 
 @pytest.mark.usefixtures("complete_walls")
-def test_node_is_stopped_where_programs_in_python_are():
-    status, message, hint = judged(node_facts())
+@pytest.mark.parametrize("facts", [node_facts, wasmtime_facts])
+def test_it_is_stopped_where_programs_in_python_are(facts):
+    status, message, hint = judged(facts())
     assert (status, hint) == ("ok", "")
     assert message.endswith("tried and stopped: reading files, writing files, network, starting processes")
+
+
+def test_without_wasmtime_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "wasmtime", None)
+    told = "no components: running WebAssembly needs wasmtime, which is not installed"
+    assert judged(wasmtime_facts()) == ("ok", told, "pip install 'pie-mlx[wasm]'")
 
 
 @pytest.mark.parametrize(
@@ -24,6 +33,6 @@ def test_node_is_stopped_where_programs_in_python_are():
     ],
 )
 def test_what_it_could_do_is_judged(walls, status, says):  # noqa: F811
-    found = judged(NodeFacts("24.1.0", walls, problem="none"))
+    found = judged(LanguageFacts("programs in JavaScript", "24.1.0", walls, problem="none"))
     assert found[0] == status
     assert says in found[1]
