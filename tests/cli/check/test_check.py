@@ -127,7 +127,7 @@ def test_authentication_without_keys_is_an_error(pie, home):
     ("text", "code", "says"),
     [
         (component(), 0, "ok: no parameters"),
-        (SOCKETS, 0, "warning: it imports wasi:sockets/tcp, a call of which ends it"),
+        (SOCKETS, 0, "warning: it imports wasi:sockets/tcp: to call that ends it"),
         (SOCKETS.replace("sockets", "nn"), 1, "error: component: it imports 'wasi:nn/tcp@0.2.4', which this engine"),
     ],
     ids=["whole", "sockets", "unknown import"],

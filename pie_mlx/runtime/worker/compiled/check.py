@@ -12,4 +12,4 @@ def component_findings(file: Path, components: CompiledComponents) -> tuple[list
         _, facts = components.get(file)
     except LaunchError as error:
         return [f"{error.message}: {error.hint}"], []
-    return [], [f"it imports {name}, a call of which ends it" for name in facts.refused]
+    return [], [f"it imports {', '.join(facts.refused)}: to call that ends it"] if facts.refused else []
