@@ -158,8 +158,11 @@ WAYS = {
     "exit": ("(call $exit (i32.const 1))", "1"),
     "sockets": ("(call $socket)", "it called 'open' of 'wasi:sockets/instance-network'"),
     "memory": ("(call $grow) unreachable", "Memory limit of 256 MiB exceeded|unreachable"),
-    "folders": ("(call $folders) (call $wait)", "Scratch limit"),
-    "deleted files": ("(call $hide) (call $hide) (call $hide) (call $wait)", "Scratch limit of 1 MiB exceeded"),
+    "folders": ("(call $folders) (call $wait)", "Scratch limit|unreachable"),
+    "deleted files": (
+        "(call $hide) (call $hide) (call $hide) (call $wait)",
+        "Scratch limit of 1 MiB exceeded|unreachable",
+    ),
     "loop": ("(call $send (i32.const 64) (i32.const 4)) (call $loop)", ""),
 }
 """What a component does to break, and the pattern of what its client is told of it."""
@@ -171,6 +174,7 @@ BREAK = component(
     (func $recurse (param $n i32) (result i32)
       (i32.add (call $recurse (i32.add (local.get $n) (i32.const 1))) (call $recurse (local.get $n))))
     (func $loop (loop $on (br $on)))
+    (func $must (if (i32.load8_u (i32.const 256)) (then unreachable)))  ;; what is refused early never reaches the limit
     (func $wait (call $block (call $sleep (i64.const 30_000_000_000))))
     (func $grow (local $place i32)  ;; as far as it goes, and touches all of it; 256 MiB are its limit
       (loop $on (br_if $on (i32.ne (memory.grow (i32.const 16)) (i32.const -1))))
@@ -191,6 +195,7 @@ BREAK = component(
           (local.set $rest (i32.div_u (local.get $rest) (i32.const 26)))
           (br_if $letter (local.get $rest)))
         (call $mkdir (local.get $d) (i32.const 1024) (local.get $length) (i32.const 256))
+        (call $must)
         (local.set $n (i32.add (local.get $n) (i32.const 1)))
         (br_if $on (i32.lt_u (local.get $n) (i32.const 8000)))))
     (func $hide (local $file i32) (local $offset i32)  ;; half a MiB in a file that has no name any more
@@ -201,6 +206,7 @@ BREAK = component(
       (loop $on
         (call $write (local.get $file) (i32.const 0) (i32.const 65536)
           (i64.extend_i32_u (local.get $offset)) (i32.const 256))
+        (call $must)
         (local.set $offset (i32.add (local.get $offset) (i32.const 65536)))
         (br_if $on (i32.lt_u (local.get $offset) (i32.const 0x80000)))))
     (func (export "run") (param $place i32) (param $length i32) (result i32)
@@ -281,3 +287,11 @@ async def test_a_component_that_computes_is_ended_as_any_program(target, wasm_fi
         with target.stays_healthy():
             await process.terminate()
             assert (await failure(process))[0] == "ProcessCancelledError"
+
+
+async def test_a_component_of_many_instances_is_refused_before_it_runs(target, wasm_file):
+    many = "(core module $One (memory 1))" + "(core instance (instantiate $One))" * 2000
+    async with stranger(target, "webassembly") as mallory:
+        with target.stays_healthy():
+            told = await failure(await mallory.launch_file(wasm_file(component(imports=many))))
+    assert (told[0], "instances count exceeds limit" in told[1]) == ("LaunchError", True), told
