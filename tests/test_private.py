@@ -9,6 +9,7 @@ FOREIGN = {
     "_scproxy: _get_proxies, in darwin.py": "urllib asks CPython's module for macOS for them",
     "_scproxy: _get_proxy_settings, in darwin.py": "urllib asks CPython's module for macOS for them",
     "huggingface_hub: _cache_manager, in cli/model/test_command.py": "some versions copy a constant there",
+    "wasmtime: _ffi, in wasm/binding/test_values.py": "nothing else tells the layout of its values",
     "textual: _wait_for_screen, in tui/harness.py": "Pilot.pause waits for an idle processor as well",
     "textual: _on_timer_update, in tui/harness.py": "the screen draws by a timer of its own",
     "textual: _compositor, in tui/harness.py": "nothing else gives the text on the screen",

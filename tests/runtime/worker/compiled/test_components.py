@@ -63,7 +63,7 @@ WAIT = component(
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def engine(tmp_path_factory):
+async def engine(tmp_path_factory, pools):
     compiled = tmp_path_factory.mktemp("home") / "compiled"
     limits = WorkerSettings(max_memory_bytes=256 << 20, watchdog_seconds=0.8, compiled_directory=str(compiled))
     async with Engine("pie-tiny", isolation="process", workers=limits) as started:
@@ -156,17 +156,17 @@ def change(path, *, hidden=False):
         os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
 
 
-async def test_a_compiled_form_that_was_changed_is_compiled_again(engine, file):
+async def test_a_compiled_form_that_was_changed_is_compiled_again(engine, pools, file):
     path = file(SEND)
-    location, _ = engine._workers.components.get(path)
+    location, _ = pools[0].components.get(path)
     change(location.file)
     assert await engine.run(path) == "done"
-    assert engine._workers.components.get(path)[0] == location
+    assert pools[0].components.get(path)[0] == location
 
 
-async def test_a_compiled_form_that_changes_under_a_worker_is_not_loaded(engine, file):
+async def test_a_compiled_form_that_changes_under_a_worker_is_not_loaded(engine, pools, file):
     path = file(FAIL)
-    location, _ = engine._workers.components.get(path)
+    location, _ = pools[0].components.get(path)
     change(location.file, hidden=True)
     with pytest.raises(LaunchError, match="its compiled form was changed on disk"):
         await engine.run(path)
