@@ -22,7 +22,7 @@ _NEAREST = ("running", "restoring", "waiting", "suspended")
 
 class ProcessStatus(msgspec.Struct, frozen=True):
     """A process as the engine sees it. `pages` are in the pool, `own_pages` of them in no other process; `bid` is its
-    highest bid.
+    highest bid. Its launch, with all programs started from it, has a `balance` and has `spent` credits.
 
     `reason` is why it does not run, or what its calls wait for. `reuse` is of all its prompts.
     """
@@ -33,6 +33,7 @@ class ProcessStatus(msgspec.Struct, frozen=True):
     pages: int
     own_pages: int
     balance: float
+    spent: float
     bid: float
     reuse: calls.Reuse
 
@@ -50,7 +51,7 @@ class MarketStatus(msgspec.Struct, frozen=True):
 class ContextStatus(msgspec.Struct, frozen=True):
     """One context. `pages` counts committed and working ones; `resident` says whether they are in the pool. `held` are
     those in the pool by whether other contexts hold them too. `state` is running, waiting, suspended or restoring, and
-    `reason` why.
+    `reason` why; it `asks` for pages or a pass, or its program wants nothing of it.
 
     `parent` is the context it was forked from, 0 if none. `tokens` counts the tokens with KV.
     """
@@ -66,6 +67,7 @@ class ContextStatus(msgspec.Struct, frozen=True):
     tokens: int = 0
     held: ContextPages | None = None
     state: str = "running"
+    asks: bool = False
 
 
 class MemoryUse(msgspec.Struct, frozen=True):
@@ -220,6 +222,7 @@ def _status(services: Services, process: HostedProcess, counted: ProcessPages) -
         pages=counted.own + counted.shared,
         own_pages=counted.own,
         balance=account.balance if account else 0.0,
+        spent=account.spent if account else 0.0,
         bid=max((context.bid for context in contexts), default=0.0),
         reuse=process.reuse,
     )
@@ -282,4 +285,5 @@ def _context(
         tokens=services.store.sequence_length(context.id),
         held=held,
         state=_activity(services, context),
+        asks=services.queue.asks(context.id),
     )

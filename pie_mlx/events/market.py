@@ -30,7 +30,10 @@ class AccountLeft(Event, frozen=True):
 
 
 class AccountMovement(msgspec.Struct, frozen=True):
-    """What one account paid and received in a tick, and its balance afterwards."""
+    """What one account paid and received in a tick, and its balance afterwards; it has `spent` so much in all.
+
+    A log of an older engine does not say how much (0).
+    """
 
     account: int
     rent: float
@@ -38,6 +41,7 @@ class AccountMovement(msgspec.Struct, frozen=True):
     dividend: float
     balance: float
     defaulted: bool = False
+    spent: float = 0.0
 
 
 class MarketSettled(Event, frozen=True):

@@ -65,6 +65,8 @@ class PromptProgressed(Event, frozen=True):
 class TickCompleted(Event, frozen=True):
     """One batch: contexts and tokens in it, contexts left waiting, and the pages in use after it.
 
+    Of its tokens, `decoded_tokens` were added to texts and `prompt_tokens` are of prompts or were lost and computed
+    again; what is left are drafts that were wrong. A log of an older engine does not say (None).
     `ahead`: it was computed before the programs asked for it; `dropped` steps of a context were, and no program asked.
     `steps` counts the batch and those of a token per context that came right after it; tokens and duration are of all
     of them.
@@ -80,6 +82,8 @@ class TickCompleted(Event, frozen=True):
     used_pages: int = 0
     dropped: int = 0
     at_seconds: float = 0.0
+    decoded_tokens: int | None = None
+    prompt_tokens: int = 0
 
 
 class PagesSpilled(Event, frozen=True):

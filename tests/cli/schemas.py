@@ -87,6 +87,7 @@ PROCESS = {
     "pages": COUNT,
     "own_pages": COUNT,
     "balance": NUMBER,
+    "spent": NUMBER,
     "bid": NUMBER,
     "prompt_tokens": COUNT,
     "cached_tokens": COUNT,

@@ -49,7 +49,7 @@ async def retain(services: Services, process: HostedProcess, call: calls.RetainC
         services.queue.wake()
         return seconds
     pages = store.contexts[context.id].committed
-    seconds = services.accounting.keep_pages(process.account, pages, call.priority, seconds)
+    seconds = services.accounting.keep_pages(process.account, pages, call.priority, seconds, services.queue.ticks)
     store.keep(context.id, now + seconds)
     return seconds
 

@@ -11,8 +11,8 @@ from pie_mlx.errors import InvalidArgumentError
 class Account(msgspec.Struct, frozen=True):
     """The credits of a launch root. Smaller ids are older.
 
-    `dividend` is what the last tick paid to it. `defaulted` says whether it failed to pay its rent when it last ran
-    (M9).
+    `dividend` is what the last tick paid to it, `spent` all that it has paid for pages and tokens. `defaulted` says
+    whether it failed to pay its rent when it last ran (M9).
     """
 
     account: int
@@ -20,6 +20,7 @@ class Account(msgspec.Struct, frozen=True):
     balance: float
     dividend: float = 0.0
     defaulted: bool = False
+    spent: float = 0.0
 
 
 class Ledger(msgspec.Struct, frozen=True):
@@ -73,7 +74,9 @@ def prepay(ledger: Ledger, account: int, credits: float) -> tuple[Ledger, float]
         return ledger, 0.0
     accounts = {
         key: msgspec.structs.replace(
-            item, balance=item.balance - paid * (key == account) + paid * item.endowment / endowments
+            item,
+            balance=item.balance - paid * (key == account) + paid * item.endowment / endowments,
+            spent=item.spent + paid * (key == account),
         )
         for key, item in ledger.accounts.items()
     }

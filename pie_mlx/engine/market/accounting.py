@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 import msgspec
 
 from pie_mlx.calls import MarketReading
-from pie_mlx.engine.market.account import Ledger, endowment_credits, join, leave, prepay
+from pie_mlx.engine.market.account import Account, Ledger, endowment_credits, join, leave, prepay
 from pie_mlx.engine.market.bids import Horizon, auto_bid, share
 from pie_mlx.engine.market.retention import prepaid_cost
 from pie_mlx.engine.market.settlement import Holding, Settlement, SettlementView, settle
 from pie_mlx.errors import TokenBudgetError
-from pie_mlx.events import AccountJoined, AccountLeft, Event
+from pie_mlx.events import AccountJoined, AccountLeft, AccountMovement, Event, MarketSettled
 
 
 class TokenWallet(msgspec.Struct, frozen=True):
@@ -147,12 +147,19 @@ class Accounting:
         )
         return settlement
 
-    def keep_pages(self, account: int, pages: int, priority: float, ttl_seconds: float) -> float:
-        """Charges an account for keeping pages after their context is gone; for how many seconds its balance pays."""
+    def keep_pages(self, account: int, pages: int, priority: float, ttl_seconds: float, tick: int) -> float:
+        """Charges an account for keeping pages after their context is gone; for how many seconds its balance pays.
+
+        `tick` is the latest one.
+        """
         cost = prepaid_cost(pages, priority, ttl_seconds, PAGE_PRICE)
         if not cost:
             return 0.0
+        before = self.ledger.accounts
         self.ledger, paid = prepay(self.ledger, account, cost)
+        rents = {account: paid}
+        moved = [_movement(before[key], after, rents.get(key, 0.0)) for key, after in self.ledger.accounts.items()]
+        self.emit(MarketSettled(tick, self.price, tuple(moved)))
         return ttl_seconds * paid / cost
 
     def sample_latency(self, context: int, seconds: float) -> None:
@@ -180,3 +187,8 @@ class Accounting:
         wallet = self.ledger.accounts[account]
         latency_seconds = 0.0 if context is None else self.latencies.get(context, 0.0)
         return MarketReading(wallet.balance, self.price, wallet.dividend, latency_seconds, PAGE_PRICE)
+
+
+def _movement(before: Account, after: Account, rent: float) -> AccountMovement:
+    received = after.balance - before.balance + rent
+    return AccountMovement(after.account, rent, 0.0, received, after.balance, after.defaulted, after.spent)

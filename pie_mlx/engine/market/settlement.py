@@ -153,6 +153,7 @@ def _with_dividend(account: Account, receipt: Receipt | None, dividend: float) -
 
 
 def _settled(account: Account, receipt: Receipt, ran: bool) -> Account:
-    balance = account.balance - receipt.rent_paid - receipt.make_paid + receipt.dividend
+    paid = receipt.rent_paid + receipt.make_paid
+    balance = account.balance - paid + receipt.dividend
     defaulted = receipt.rent_paid < receipt.rent_owed if ran else account.defaulted
-    return Account(account.account, account.endowment, balance, receipt.dividend, defaulted)
+    return Account(account.account, account.endowment, balance, receipt.dividend, defaulted, account.spent + paid)

@@ -164,6 +164,10 @@ class SchedulerQueue:
         """Why a context waits or was suspended; None while it does neither."""
         return self._reports.reasons.get(context)
 
+    def asks(self, context: int) -> bool:
+        """Whether a context wants pages or has a pass to run."""
+        return self._state.has_work(context)
+
     def restoring(self, context: int) -> ContextRestoring | None:
         """How a context is brought back; None while it is not."""
         restoration = self._state.restorations.get(context)

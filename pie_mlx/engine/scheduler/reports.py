@@ -33,19 +33,25 @@ from pie_mlx.events import (
 
 
 class TickReports:
-    """Remembers why each context waits (`reasons`), so that only changes are events."""
+    """Remembers why each context waits (`reasons`), so that only changes are events.
+
+    A context that has lost its pages may want nothing; once it asks for something, that is an event too.
+    """
 
     def __init__(self, emit: Callable[[Event], None], clock: Callable[[], float] = time.monotonic) -> None:
         self.reasons: dict[int, Reason] = {}
         self._emit = emit
         self._clock = clock
         self._price = 0.0
+        self._silent: set[int] = set()
 
     def planned(self, plan: Plan) -> None:
         """Whom the plan lets wait, and whom no longer."""
         for wait in plan.waits:
             known = self.reasons.get(wait.context)
-            if known is None or (known.kind, known.suspended) != (wait.reason.kind, wait.reason.suspended):
+            is_new = known is None or (known.kind, known.suspended) != (wait.reason.kind, wait.reason.suspended)
+            if is_new or wait.context in self._silent:
+                self._silent.discard(wait.context)
                 self._emit(WaitChanged(wait.context, wait.reason.kind, wait.reason.text(), self._clock()))
             self.reasons[wait.context] = wait.reason
         if self.reasons:
@@ -56,6 +62,7 @@ class TickReports:
         """The planner took the pages of a context."""
         reason = suspension.reason
         self.reasons[suspension.context] = reason
+        self._silent.add(suspension.context)
         for_context = suspension.for_context
         self._emit(ContextSuspended(suspension.context, for_context, reason.kind, reason.text(), self._clock()))
 
@@ -90,6 +97,7 @@ class TickReports:
     def forget(self, context: int) -> None:
         """The context is released."""
         self.reasons.pop(context, None)
+        self._silent.discard(context)
 
     def _waits_no_more(self, context: int) -> None:
         if self.reasons.pop(context, None) is not None:
@@ -103,7 +111,13 @@ def _moves(receipt: Receipt) -> bool:
 def _movement(settlement: Settlement, receipt: Receipt) -> AccountMovement:
     account = settlement.ledger.accounts[receipt.account]
     return AccountMovement(
-        account.account, receipt.rent_paid, receipt.make_paid, receipt.dividend, account.balance, account.defaulted
+        account.account,
+        receipt.rent_paid,
+        receipt.make_paid,
+        receipt.dividend,
+        account.balance,
+        account.defaulted,
+        account.spent,
     )
 
 

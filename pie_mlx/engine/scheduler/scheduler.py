@@ -313,7 +313,7 @@ class Scheduler:
                 self._reports.progressed(task.context, count)
         self._settle(chunks, made, each)
         self._after_batch(chunks)
-        self._end_tick(chunks, tokens + (steps - 1) * len(chunks), seconds, steps, ahead=ahead)
+        self._end_tick(chunks, tokens, seconds, steps, ahead=ahead)
 
     def _observe_prefill(self, counts: Sequence[int], seconds: float) -> None:
         """Learn how fast prompts are computed, from a batch with pieces of some."""
@@ -372,11 +372,12 @@ class Scheduler:
         waiting = state.working().difference([task.context.id for task, _ in chunks if not task.replay])
         for context in waiting:
             state.contexts[context].waiting_ticks += context in state.requests or state.has_turn(context)
+        following = (steps - 1) * len(chunks)
         self._emit(
             TickCompleted(
                 tick=state.ticks,
                 contexts=len(chunks),
-                tokens=tokens,
+                tokens=tokens + following,
                 waiting=len(waiting),
                 duration_seconds=seconds,
                 ahead=ahead,
@@ -384,5 +385,7 @@ class Scheduler:
                 used_pages=state.store.used_pages,
                 dropped=self._claims.dropped,
                 at_seconds=self._committed,
+                decoded_tokens=sum([task.decoded_tokens for task, _ in chunks]) + following,
+                prompt_tokens=sum([task.prompt_tokens(count) for task, count in chunks]),
             )
         )

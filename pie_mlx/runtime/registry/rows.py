@@ -14,8 +14,9 @@ INPUT_CHARACTERS = 1024
 
 class ProcessRow(msgspec.Struct, frozen=True):
     """One process. `started_at` is Unix time, `pages` its pages in the pool, of which no other process holds
-    `own_pages`, `bid` its highest, in credits. `cached_tokens` of the `prompt_tokens` of its prompts were not computed;
-    `miss` is why the first of the others were."""
+    `own_pages`, `bid` its highest, in credits; its launch, with all programs started from it, has `spent` so many.
+    `cached_tokens` of the `prompt_tokens` of its prompts were not computed; `miss` is why the first of the others
+    were."""
 
     id: str
     username: str
@@ -32,6 +33,7 @@ class ProcessRow(msgspec.Struct, frozen=True):
     pages: int
     own_pages: int
     balance: float
+    spent: float
     bid: float
     prompt_tokens: int
     cached_tokens: int
@@ -70,6 +72,7 @@ def row_of(record: ProcessRecord, status: ProcessStatus | None) -> ProcessRow:
         pages=status.pages if status else 0,
         own_pages=status.own_pages if status else 0,
         balance=status.balance if status else 0.0,
+        spent=status.spent if status else 0.0,
         bid=status.bid if status else 0.0,
         prompt_tokens=cached + reuse.replayed + reuse.computed,
         cached_tokens=cached,

@@ -64,7 +64,8 @@ class ContextState(msgspec.Struct, frozen=True):
     equal parts. All are pages in the pool, as the engine counted them.
 
     `since` is when `activity` began, `reason` a text why it waits, `passed` when its latest pass completed. While a
-    prompt is read, `read_tokens` of its `prompt_tokens` are in KV. It `waited` so long since that pass, for
+    prompt is read, `read_tokens` of its `prompt_tokens` are in KV. One that is suspended `asks` for its pages, or its
+    program wants nothing of it. It `waited` so long since that pass, for
     `wait_reason`.
     """
 
@@ -90,6 +91,7 @@ class ContextState(msgspec.Struct, frozen=True):
     prompt_tokens: int = 0
     waited: float = 0.0
     wait_reason: str = ""
+    asks: bool = False
 
     def held_pages(self, page_size: int) -> int:
         """Pages of its tokens, in the pool or out of it."""
@@ -104,9 +106,9 @@ def activity(context: ContextState, seconds: float) -> Activity | Literal["idle"
 
 
 def decoded_tokens(event: PassCompleted) -> int:
-    """Tokens that a pass added to the text: its own and its right guesses, if it read no prompt, and what followed."""
+    """Tokens that a pass added to the text: its own, if it read no prompt, its right guesses and what followed."""
     reads_prompt = event.computed_tokens - event.following - event.guessed_tokens > 1
-    return event.following + (0 if reads_prompt else 1 + event.guessed_right)
+    return event.following + event.guessed_right + (not reads_prompt)
 
 
 def with_span(spans: tuple[Span, ...], span: Span) -> tuple[Span, ...]:

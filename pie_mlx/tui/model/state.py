@@ -10,6 +10,7 @@ from pie_mlx.figures import Recent
 from pie_mlx.tui.model.context import IDLE_SECONDS, ContextState, Reply
 from pie_mlx.tui.model.mcp import McpServers
 from pie_mlx.tui.model.process import ProcessState
+from pie_mlx.tui.model.throughput import Throughput
 from pie_mlx.tui.model.token_stream import TokenStreams
 
 SAMPLE_SECONDS = 0.25
@@ -69,7 +70,7 @@ class Eviction(msgspec.Struct, frozen=True):
 class AccountState(msgspec.Struct, frozen=True):
     """The wallet of a launch root, in credits; `rent` and `dividend` are those of the latest tick that changed it.
 
-    `spent` sums what it paid for pages and tokens since the monitor has known it.
+    `spent` sums what it has paid for pages and tokens; of an older engine, since the monitor has known it.
     """
 
     id: int
@@ -92,7 +93,7 @@ def settled(account: AccountState, moved: AccountMovement) -> AccountState:
         dividend=moved.dividend,
         balance=moved.balance,
         defaulted=moved.defaulted,
-        spent=account.spent + moved.rent + moved.make_cost,
+        spent=moved.spent or account.spent + moved.rent + moved.make_cost,
     )
 
 
@@ -117,8 +118,7 @@ class MonitorState(msgspec.Struct, frozen=True):
     ticks: int = 0
     ticked_seconds: float = 0.0
     tokens: int = 0
-    recent_tokens: int = 0
-    recent_decoded: int = 0
+    throughput: Throughput = Throughput()
     tick_seconds: float = 0.0
     batch_contexts: int = 0
     batch_tokens: int = 0

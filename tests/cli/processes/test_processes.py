@@ -18,7 +18,8 @@ pytestmark = pytest.mark.timeout(60)
 KEYS = {
     "process", "user", "id", "username", "program", "input", "elapsed_secs", "state", "reason", "attached", "kind",
     "parent", "model",
-    "started_at", "started_at_secs", "pages", "own_pages", "balance", "bid", "prompt_tokens", "cached_tokens", "miss",
+    "started_at", "started_at_secs", "pages", "own_pages", "balance", "spent", "bid", "prompt_tokens", "cached_tokens",
+    "miss",
 }  # fmt: skip
 
 

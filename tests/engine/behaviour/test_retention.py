@@ -10,7 +10,7 @@ from inferlet import Context
 from inferlet.sync import Context as BlockingContext
 from pie_mlx.engine.market import imbalance_credits
 from pie_mlx.errors import PieError
-from pie_mlx.events import ContextSuspended
+from pie_mlx.events import ContextSuspended, MarketSettled
 from tests.engine.running import Running, running
 
 POOL_PAGES = 16
@@ -142,7 +142,14 @@ async def test_credits_bound_what_is_paid_ahead(small: Running) -> None:
     with small.process(token_budget=1024):
         context = await hold(small, 160, seed=1)
         balance = small.core.services.accounting.ledger.accounts[2].balance
+        spent = small.core.services.accounting.ledger.accounts[2].spent
         assert context.retain(priority=100.0, ttl_seconds=300.0, prepaid=True) == pytest.approx(300.0 * balance / 1000)
+        told = [event for event in small.events if isinstance(event, MarketSettled)][-1].movements
+        accounts = small.core.services.accounting.ledger.accounts
+        assert {moved.account: (moved.balance, moved.spent) for moved in told} == {
+            number: (account.balance, account.spent) for number, account in accounts.items()
+        }
+        assert accounts[2].spent == spent + balance
 
 
 async def test_a_suspended_context_is_prefetched_only_into_room_that_is_free(small: Running) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pytest
@@ -131,6 +132,22 @@ def test_any_drafter_gives_what_plain_decoding_gives(
     with shared_engine.process() as host:
         finished(in_context(Running(shared_engine.core, shared_engine.events, host), compare()))
     shared_engine.check_books()
+
+
+async def test_ticks_tell_tokens_of_texts_from_those_of_prompts_and_from_wrong_drafts(engine: Running) -> None:
+    prompt = engine.prompt(20, 3)
+    plain = await generated(engine, prompt, {})
+    for lengths, errors in (([0], set[int]()), ([3], {5, 11})):
+        first = len(engine.events)
+        await generated(
+            engine, prompt, {}, speculator=partial(Guessing, truth=plain.tokens, lengths=lengths, errors=errors)
+        )
+        ticks = [event for event in engine.events[first:] if isinstance(event, TickCompleted)]
+        decoded = sum([tick.decoded_tokens or 0 for tick in ticks])
+        assert decoded == len(plain.tokens) - 1  # the prompt gives the first one
+        assert sum([tick.prompt_tokens for tick in ticks]) == 4  # of the prompt, a page is cached
+        wrong = sum([tick.tokens - (tick.decoded_tokens or 0) - tick.prompt_tokens for tick in ticks])
+        assert (wrong > 0) == bool(errors)
 
 
 async def test_right_drafts_save_passes(engine: Running) -> None:  # V2

@@ -44,9 +44,10 @@ class LedgerMachine(RuleBasedStateMachine):
     @rule(data=st.data(), wanted=CREDITS)
     def pay_ahead(self, data: st.DataObject, wanted: float) -> None:
         payer = data.draw(st.sampled_from(sorted(self.ledger.accounts)))
-        balance = self.ledger.accounts[payer].balance
+        before = self.ledger.accounts[payer]
         self.ledger, paid = prepay(self.ledger, payer, wanted)
-        assert paid == min(balance, wanted)
+        assert paid == min(before.balance, wanted)
+        assert self.ledger.accounts[payer].spent == before.spent + paid
 
     @invariant()
     def credits_are_conserved(self) -> None:

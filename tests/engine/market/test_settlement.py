@@ -28,6 +28,14 @@ def test_a_lone_account_ends_each_tick_with_what_it_had(ledger_of):  # M11, T18
     assert settle(view).ledger.accounts[1].balance == pytest.approx(64)
 
 
+def test_what_an_account_has_spent_is_all_that_it_paid_whatever_it_gets_back(ledger_of):
+    holdings = (Holding(1, 1, 2.0, 5), Holding(2, 2, 0.5, 0, lacking_pages=4))
+    ledger = ledger_of({1: (64, 64), 2: (64, 64)})
+    for _ in range(2):
+        ledger = settle(SettlementView(8, 1.0, ledger, holdings, (1,), {1: 1})).ledger
+    assert [account.spent for account in ledger.accounts.values()] == [2 * (0.5 * 5 + 1.0), 0.0]
+
+
 def test_rent_is_due_on_effective_pages(ledger_of):  # M8, K9
     holdings = (Holding(1, 1, 2.0, 2.5), Holding(2, 2, 1.0, 3.5), Holding(3, 2, 0.5, 0, 4))
     settlement = settle(SettlementView(6, 1.0, ledger_of({1: (64, 64), 2: (64, 64)}), holdings, (1,)))

@@ -75,8 +75,7 @@ class StateBuilder:
         self.ticks = state.ticks
         self.ticked_seconds = state.ticked_seconds
         self.tokens = state.tokens
-        self.recent_tokens = state.recent_tokens
-        self.recent_decoded = state.recent_decoded
+        self.throughput = state.throughput
         self.tick_seconds = state.tick_seconds
         self.batch_contexts = state.batch_contexts
         self.batch_tokens = state.batch_tokens
@@ -113,8 +112,7 @@ class StateBuilder:
             ticks=self.ticks,
             ticked_seconds=self.ticked_seconds,
             tokens=self.tokens,
-            recent_tokens=self.recent_tokens,
-            recent_decoded=self.recent_decoded,
+            throughput=self.throughput,
             tick_seconds=self.tick_seconds,
             batch_contexts=self.batch_contexts,
             batch_tokens=self.batch_tokens,
@@ -250,7 +248,7 @@ class StateBuilder:
     def _ticked(self, event: TickCompleted) -> None:
         self.ticks, self.ticked_seconds = event.tick, self.seconds
         self.tokens += event.tokens
-        self.recent_tokens += event.tokens
+        self.throughput = self.throughput.ticked(event)
         self.tick_seconds = event.duration_seconds / event.steps
         self.batch_contexts, self.batch_tokens = event.contexts, event.tokens // event.steps
 
@@ -291,7 +289,7 @@ class StateBuilder:
     def _passed(self, event: PassCompleted) -> None:
         latency = max(0.0, event.completed_seconds - event.requested_seconds)
         decoded = decoded_tokens(event)
-        self.recent_decoded += decoded
+        self.throughput = self.throughput.passed(decoded)
         self.latencies.append(latency / (1 + event.following))
         timed = self.figures.passed(event, self.seconds)
         if context := self.contexts.get(event.context):
@@ -316,7 +314,7 @@ class StateBuilder:
         elif context.activity == "restoring" and not event.text.startswith("suspended"):
             return  # until all is there it is restoring, whatever the rest of it waits for
         elif context.activity in ("suspended", "restoring"):
-            self.contexts[event.context] = replace(context, activity="suspended", reason=event.text)
+            self.contexts[event.context] = replace(context, activity="suspended", reason=event.text, asks=True)
         else:
             since = context.since if context.activity == "waiting" else self.seconds
             self.contexts[event.context] = replace(context, activity="waiting", reason=event.text, since=since)
@@ -354,8 +352,9 @@ class StateBuilder:
         context = self.contexts.get(event.context)
         if context is None:
             return
+        spans = self._closed_spans(context)
         self.contexts[event.context] = replace(
-            context, activity="suspended", reason=event.text, since=self.seconds, spans=self._closed_spans(context)
+            context, activity="suspended", reason=event.text, since=self.seconds, spans=spans, asks=False
         )
         if event.for_context != event.context:
             names = self._program_of(event.context), self._program_of(event.for_context)

@@ -38,8 +38,8 @@ def _take_sample(builder: StateBuilder) -> None:
     latencies = sorted(builder.latencies) if is_busy else []
     builder.history.append(
         Sample(
-            tokens_per_second=builder.recent_decoded / SAMPLE_SECONDS,
-            prefill_per_second=max(0, builder.recent_tokens - builder.recent_decoded) / SAMPLE_SECONDS,
+            tokens_per_second=builder.throughput.decoded_tokens / SAMPLE_SECONDS,
+            prefill_per_second=max(0, builder.throughput.prompt_tokens) / SAMPLE_SECONDS,
             used=builder.pages.used,
             shared=builder.pages.shared,
             cached=builder.pages.cached,
@@ -50,7 +50,7 @@ def _take_sample(builder: StateBuilder) -> None:
             latency_seconds=latencies[len(latencies) // 2] if latencies else 0.0,
         )
     )
-    builder.recent_tokens = builder.recent_decoded = 0
+    builder.throughput = builder.throughput.sampled()
     _sample_rates(builder)
     _sample_balances(builder)
     if round(builder.sampled_seconds / SAMPLE_SECONDS) % TREND_EVERY == 0:

@@ -69,6 +69,7 @@ class _Context(msgspec.Struct, frozen=True):
     tokens: int | None = None
     held: _Held | None = None
     state: Activity | None = None
+    asks: bool = False
 
 
 class _Account(msgspec.Struct, frozen=True):
@@ -77,6 +78,7 @@ class _Account(msgspec.Struct, frozen=True):
     balance: float
     dividend: float = 0.0
     defaulted: bool = False
+    spent: float = 0.0
 
 
 class _McpServer(msgspec.Struct, frozen=True):
@@ -199,11 +201,19 @@ def _context(item: _Context, page_size: int, seconds: float) -> ContextState:
         activity=item.state or ("suspended" if not item.resident else "waiting" if item.reason else "running"),
         reason=item.reason,
         since=seconds,
+        asks=item.asks,
     )
 
 
 def _account(item: _Account) -> AccountState:
-    return AccountState(item.account, item.endowment, item.balance, dividend=item.dividend, defaulted=item.defaulted)
+    return AccountState(
+        item.account,
+        item.endowment,
+        item.balance,
+        dividend=item.dividend,
+        defaulted=item.defaulted,
+        spent=item.spent,
+    )
 
 
 def _mcp(item: _McpServer) -> McpState:

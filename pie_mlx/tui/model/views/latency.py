@@ -109,9 +109,9 @@ def request_rows(state: MonitorState) -> list[RequestRow]:
 
 
 def _reads(context: ContextState) -> bool:
-    """Whether it waits for a first token, as far as events say: who has read a prompt and is suspended may ask for
-    nothing, such as a context that others were forked from."""
-    is_new = not context.held_tokens or context.activity == "waiting"
+    """Whether it waits for a first token: who has read a prompt and is suspended may ask for nothing, such as a context
+    that others were forked from."""
+    is_new = not context.held_tokens or context.asks or context.activity in ("waiting", "restoring")
     return bool(context.prompt_tokens) or (context.activity != "running" and context.reply is None and is_new)
 
 

@@ -234,6 +234,12 @@ def test_decoded_tokens_and_those_of_prompts_have_rates_of_their_own_over_two_se
     assert (state.tokens_per_second, state.prefill_per_second) == pytest.approx((40, 60), rel=0.15)
 
 
+def test_the_engine_s_rates_are_those_of_its_ticks_for_one_who_sees_no_pass_too():
+    one = msgspec.structs.replace(tick(tokens=10), decoded_tokens=4, prompt_tokens=3)
+    state = fold(INITIAL, [Record(20.0 + n * 0.025, one) for n in range(100)])
+    assert (state.tokens_per_second, state.prefill_per_second) == pytest.approx((160, 120), rel=0.15)
+
+
 def test_right_guesses_count_as_decoded_tokens_and_wrong_ones_do_not():
     verified = msgspec.structs.replace(computed(held=40, tokens=5), guessed_tokens=4, guessed_right=2)
     assert after(*RUNNING, verified, step=0.0).processes["p"].recent_decoded == 3

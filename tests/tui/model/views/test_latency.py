@@ -36,10 +36,12 @@ def test_a_context_that_waits_before_its_first_token_is_queued_and_says_why():
     assert (row.phase, row.reason, row.waited) == ("queued", "waiting: bid 0.1 < price 0.3", 1.0)
 
 
-def test_a_context_that_has_read_and_is_suspended_is_not_queued_for_that():
+def test_a_context_that_has_read_and_is_suspended_is_queued_once_it_asks_again():
     flushed = PassCompleted("p", 1, 0, 300, 0, 0, 100.0, 110.0)
     suspended = ContextSuspended(1, 2, "outbid", "suspended: bid 0.1 < bid 0.2")
     assert request_rows(after(*BEGUN, flushed, suspended, step=0.1)) == []
+    asks = WaitChanged(1, "outbid", "suspended: bid 0.1 < bid 0.2")
+    assert [row.phase for row in request_rows(after(*BEGUN, flushed, suspended, asks, step=0.1))] == ["queued"]
     assert [row.phase for row in request_rows(after(*BEGUN, suspended))] == ["queued"]
 
 

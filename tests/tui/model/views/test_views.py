@@ -129,3 +129,7 @@ def test_what_a_launch_spends_is_rent_and_tokens_not_what_it_gets_back():
     moved = MarketSettled(1, 0.2, (AccountMovement(4, 0.5, 0.25, 3.0, 60.0),))
     (row,) = program_rows(after(*RUNNING, moved, moved))
     assert (row.spent, row.balance) == (1.5, 60.0)
+    (told,) = program_rows(
+        after(*RUNNING, MarketSettled(1, 0.2, (AccountMovement(4, 0.5, 0.25, 3.0, 60.0, spent=9.0),)))
+    )
+    assert told.spent == 9.0
