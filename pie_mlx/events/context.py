@@ -3,6 +3,7 @@
 import msgspec
 
 from pie_mlx.events.base import Event
+from pie_mlx.plural import plural
 
 
 class PageUsage(msgspec.Struct, frozen=True):
@@ -100,9 +101,9 @@ class ContextRestoring(Event, frozen=True):
     @property
     def text(self) -> str:
         """What is done, for people."""
-        read = f"{self.read_pages} pages are read" if self.read_pages else ""
-        again = f"{self.replayed_tokens} tokens are computed again" if self.replayed_tokens else ""
-        return ", ".join(filter(None, (read, again)))
+        read = plural(self.read_pages, "page is", "pages are") + " read"
+        again = plural(self.replayed_tokens, "token is", "tokens are") + " computed again"
+        return ", ".join([read] * bool(self.read_pages) + [again] * bool(self.replayed_tokens))
 
 
 class ContextRestored(Event, frozen=True):

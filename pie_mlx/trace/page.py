@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from importlib import resources
 
+from pie_mlx.plural import plural
 from pie_mlx.trace.conversation import Account, Conversation, Conversations, ShownToken, conversations, walked
 from pie_mlx.trace.file import Recorded
 from pie_mlx.trace.times import ProcessTimes, process_times
@@ -31,7 +32,7 @@ def page_of(recorded: Recorded) -> str:
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width">\n'
-        f"<title>Trace of {len(trace.processes)} programs</title>\n<style>{style}</style>\n</head>\n<body>\n"
+        f"<title>Trace of {plural(len(trace.processes), 'program')}</title>\n<style>{style}</style>\n</head>\n<body>\n"
         f"<h1>Trace on {_text(trace.model or 'an engine')}</h1>\n"
         f"{_legend(found)}{_missed(recorded)}{body}</body>\n</html>\n"
     )
@@ -52,7 +53,11 @@ def _legend(found: Conversations) -> str:
 
 
 def _missed(recorded: Recorded) -> str:
-    return f'<p class="warning">{recorded.missed} events are missing.</p>\n' if recorded.missed else ""
+    return (
+        f'<p class="warning">{plural(recorded.missed, "event is", "events are")} missing.</p>\n'
+        if recorded.missed
+        else ""
+    )
 
 
 def _process(times: ProcessTimes, found: Conversations) -> str:
@@ -61,8 +66,8 @@ def _process(times: ProcessTimes, found: Conversations) -> str:
     facts = [
         f"{times.seconds:.3f} s",
         times.outcome or "did not end",
-        f"{times.passes} passes",
-        f"{times.prefill_tokens} prompt tokens computed",
+        plural(times.passes, "pass", "passes"),
+        f"{plural(times.prefill_tokens, 'prompt token')} computed",
         f"{times.cached_tokens} cached",
         f"{times.decode_tokens} decoded",
         *([] if account is None else [_credits(account)]),
@@ -98,9 +103,10 @@ def _tree(roots: Sequence[Conversation]) -> Iterator[str]:
 
 def _context(one: Conversation) -> str:
     """A context, whose element its forks follow into."""
-    origin = f" fork of {one.source} after {one.first or 0} tokens" if one.source else ""
-    pages = f"{one.pages} pages at most, {one.shared_pages} of them shared"
-    facts = f"{one.passes} passes · {one.computed} tokens computed, {one.cached} cached · {pages}"
+    origin = f" fork of {one.source} after {plural(one.first or 0, 'token')}" if one.source else ""
+    pages = f"{plural(one.pages, 'page')} at most, {one.shared_pages} of them shared"
+    passes, computed = plural(one.passes, "pass", "passes"), plural(one.computed, "token")
+    facts = f"{passes} · {computed} computed, {one.cached} cached · {pages}"
     return (
         f'<details open class="context"><summary>Context {one.context}{origin}</summary>\n'
         f'<p class="facts">{_text(facts)}</p>\n<p class="tokens">{"".join(_tokens(one.tokens))}</p>\n'

@@ -6,6 +6,7 @@ from functools import partial
 from textual.app import App
 
 from pie_mlx.errors import PieError
+from pie_mlx.plural import plural
 from pie_mlx.tui.actions import ACTIONS, APP_WIDE, ENGINES, REPLAY, Action, key_name
 from pie_mlx.tui.choosing import ChooseScreen
 from pie_mlx.tui.controller import Controller
@@ -152,9 +153,9 @@ class Monitor(App[None]):
         as_of = self._engine.silent_since(state)
         notices = [f"as of {as_of}" if as_of else "", self._notice, self.inbox.connection.text]
         if state.unknown:
-            notices.append(f"{state.unknown} events of kinds this version does not know")
+            notices.append(f"{plural(state.unknown, 'event')} of kinds this version does not know")
         if state.lost:
-            notices.append(f"{state.lost} events were missed")
+            notices.append(f"{plural(state.lost, 'event was', 'events were')} missed")
         return View(
             state=state,
             link=self.inbox.connection,

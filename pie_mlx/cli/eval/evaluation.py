@@ -18,6 +18,7 @@ from pie_mlx.cli.terminal.progress import progress_line
 from pie_mlx.cli.terminal.text import table, without_controls
 from pie_mlx.config import load_config, pie_home
 from pie_mlx.config.schema import Config
+from pie_mlx.plural import plural
 from pie_mlx.runtime.evaluation.checks import Check, check_named, checks_of
 from pie_mlx.runtime.evaluation.dataset import Row, read_dataset
 from pie_mlx.runtime.evaluation.history import History
@@ -114,7 +115,7 @@ def _as_table(scored: "Sequence[Scored]", score: float, last: Mapping[str, float
 
 def _summary(scored: "Sequence[Scored]", score: float, last: Mapping[str, float]) -> str:
     right = sum(one.score == 1 for one in scored)
-    text = f"score {score:.3f}: {right} of {len(scored)} rows are right"
+    text = f"score {score:.3f}: {right} of {plural(len(scored), 'row is', 'rows are')} right"
     before = [last[one.row.id] for one in scored if one.row.id in last]
     if not before:
         return text

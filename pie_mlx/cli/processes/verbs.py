@@ -28,6 +28,7 @@ from pie_mlx.events import (
     ProcessOutput,
     ProcessReturned,
 )
+from pie_mlx.plural import plural
 
 POLL_SECONDS = 0.2
 ENDING_POLL_SECONDS = 0.02
@@ -120,7 +121,7 @@ def kill(common: Common, processes: tuple[str, ...], all_: bool, yes: bool) -> N
         if all_:
             ids = [row["id"] for row in await client.processes() if row["parent"] is None]
             if ids:
-                confirm(f"End {len(ids)} processes?", refusal="no process was ended", yes=yes)
+                confirm(f"End {plural(len(ids), 'process', 'processes')}?", refusal="no process was ended", yes=yes)
         else:
             ids = [await full_id(client, word) for word in processes]
         for process_id in ids:
@@ -173,7 +174,7 @@ class _LogDisplay:
         event = _event(self._process_id, line)
         self._display(event)
         if line["event"] == "file":
-            print(f"pie: file {line['value']!r} ({line.get('size_bytes', 0)} bytes)", file=sys.stderr)
+            print(f"pie: file {line['value']!r} ({plural(line.get('size_bytes', 0), 'byte')})", file=sys.stderr)
         elif isinstance(event, ProcessFailed):
             print(f"pie: {reason(event)}", file=sys.stderr)
 

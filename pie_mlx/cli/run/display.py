@@ -17,6 +17,7 @@ from pie_mlx.events import (
     ProcessReturned,
 )
 from pie_mlx.files import SHARED, create_file, safe_name
+from pie_mlx.plural import plural
 
 TAIL_CHARACTERS = 1_000_000
 """The length of the longest return value."""
@@ -114,14 +115,17 @@ class ReceivedFiles:
         self._count += 1
         name = safe_name(name) or f"file-{self._count}"
         if self._directory is None:
-            print(f"pie: received {name} ({len(data)} bytes), not kept: name a directory with --files", file=sys.stderr)
+            print(
+                f"pie: received {name} ({plural(len(data), 'byte')}), not kept: name a directory with --files",
+                file=sys.stderr,
+            )
             return
         try:
             target = _saved(self._directory / name, data)
         except OSError as error:
-            print(f"pie: received {name} ({len(data)} bytes), not kept: {error.strerror}", file=sys.stderr)
+            print(f"pie: received {name} ({plural(len(data), 'byte')}), not kept: {error.strerror}", file=sys.stderr)
         else:
-            print(f"pie: saved {target} ({len(data)} bytes)", file=sys.stderr)
+            print(f"pie: saved {target} ({plural(len(data), 'byte')})", file=sys.stderr)
 
 
 def _saved(path: Path, data: bytes) -> Path:

@@ -14,6 +14,7 @@ from pie_mlx.cli.options import Common
 from pie_mlx.cli.terminal.confirm import confirm
 from pie_mlx.client.discovery import LocalEngine, is_home_in_use, is_listening, local_engine
 from pie_mlx.errors import AuthError, ProcessError, SessionClosedError
+from pie_mlx.plural import plural
 
 END_SECONDS = 60.0
 """How long it may take to end; by default the engine gives its programs and connections 5 seconds each."""
@@ -47,7 +48,7 @@ def _engine(home: Path) -> LocalEngine:
 def _ask(common: Common) -> None:
     count = len(with_client(common, lambda client: client.processes()))
     if count:
-        what = "1 program runs on it and ends" if count == 1 else f"{count} programs run on it and end"
+        what = plural(count, "program runs on it and ends", "programs run on it and end")
         confirm(f"{what} with the engine. Stop it?", refusal="the engine goes on", yes=False)
 
 

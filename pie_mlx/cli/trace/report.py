@@ -16,6 +16,7 @@ from pie_mlx.cli.terminal.text import without_controls
 from pie_mlx.client import Client
 from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.files import SHARED, write_file
+from pie_mlx.plural import plural
 from pie_mlx.trace.file import Recorded, of_tree, read_trace
 from pie_mlx.trace.spans import OWN_CODE
 from pie_mlx.trace.times import Part, ProcessTimes, times_of
@@ -46,7 +47,10 @@ def show(common: Common, what: str, html: Path | None) -> None:
     if len(times) > 1:
         console.print(_processes(times))
     if recorded.missed:
-        print(f"pie: {recorded.missed} events are missing: their time counts as other parts", file=sys.stderr)
+        print(
+            f"pie: {plural(recorded.missed, 'event is', 'events are')} missing: their time counts as other parts",
+            file=sys.stderr,
+        )
 
 
 def _recorded(common: Common, what: str) -> Recorded:
@@ -65,10 +69,10 @@ def _recorded(common: Common, what: str) -> Recorded:
 
 
 def _print_process(console: Console, times: ProcessTimes) -> None:
-    prompts = f"{times.prefill_tokens} prompt tokens computed, {times.cached_tokens} cached"
+    prompts = f"{plural(times.prefill_tokens, 'prompt token')} computed, {times.cached_tokens} cached"
     outcome = without_controls(times.outcome) or "did not end"
     console.print(Text(f"{times.program} {times.process[:SHORT_ID]}: {_time(times.seconds)}, {outcome}"))
-    console.print(Text(f"{times.passes} passes, {prompts}, {times.decode_tokens} decoded"))
+    console.print(Text(f"{plural(times.passes, 'pass', 'passes')}, {prompts}, {times.decode_tokens} decoded"))
     table = Table(box=SIMPLE_HEAD)
     table.add_column("where")
     for heading in ("self", "share", "total", "count"):

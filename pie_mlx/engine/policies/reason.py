@@ -4,6 +4,8 @@ from enum import StrEnum
 
 import msgspec
 
+from pie_mlx.plural import plural
+
 
 class ReasonKind(StrEnum):
     """The rule that made the decision."""
@@ -55,7 +57,7 @@ class Reason(msgspec.Struct, frozen=True):
             case ReasonKind.DEFAULTED:
                 return "its account could not pay its rent"
             case ReasonKind.YIELDS_TO_DUE:
-                return f"yields to a context that waited {self.waited_ticks} ticks"
+                return f"yields to a context that waited {plural(self.waited_ticks, 'tick')}"
             case ReasonKind.NEWER:
                 return f"came after the requester, which needs {self._pages()}"
             case ReasonKind.STAYS:
@@ -87,7 +89,7 @@ class Reason(msgspec.Struct, frozen=True):
         return f"bid {_credits(self.bid)} {relation} bid {_credits(self.against_bid)}; {need}"
 
     def _pages(self) -> str:
-        return f"{self.pages} page" if self.pages == 1 else f"{self.pages} pages"
+        return plural(self.pages, "page")
 
 
 def _credits(number: float) -> str:

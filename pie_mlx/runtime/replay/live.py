@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from pie_mlx import calls
 from pie_mlx.calls import Call, Host
 from pie_mlx.errors import InvalidArgumentError
+from pie_mlx.plural import plural
 from pie_mlx.runtime.execution.outcome import Failed, Outcome
 from pie_mlx.runtime.execution.output_capture import StreamName
 from pie_mlx.runtime.execution.program_run import Abandoned, ProgramRun
@@ -181,7 +182,7 @@ class LiveHost(ReplayHost):
             self._live = LiveEngine(self._engine, handles, rebuilt.contexts, self._children)
             self.time.go_live()
             count = len(rebuilt.contexts)
-            self._on_live(f"{count} context{'' if count == 1 else 's'} rebuilt from {rebuilt.tokens} known tokens")
+            self._on_live(f"{plural(count, 'context')} rebuilt from {plural(rebuilt.tokens, 'known token')}")
             for message, future in self._unanswered:
                 future.get_loop().call_soon_threadsafe(self._forward, message, future)
 

@@ -8,6 +8,7 @@ import msgspec
 
 from pie_mlx.engine import inspection
 from pie_mlx.errors import InvalidArgumentError, PieError, ProcessError
+from pie_mlx.plural import plural
 from pie_mlx.runtime.program.program import Program
 from pie_mlx.runtime.registry import Launch, ProcessRecord, ProcessRow, checked_inputs, row_of
 from pie_mlx.server.frames import (
@@ -85,14 +86,14 @@ async def set_bid(connection: Connection, request: SetBid) -> str:
     contexts = await connection.service.engine.consult(
         lambda services: inspection.set_bid(services, record.id, request.bid)
     )
-    return f"Bid of {contexts} contexts set to {request.bid:g}"
+    return f"Bid of {plural(contexts, 'context')} set to {request.bid:g}"
 
 
 @handles(SuspendProcess)
 async def suspend_process(connection: Connection, request: SuspendProcess) -> str:
     record = _running(connection, request.process_id)
     contexts = await connection.service.engine.consult(lambda services: inspection.suspend(services, record.id))
-    return f"{contexts} contexts suspended"
+    return f"{plural(contexts, 'context')} suspended"
 
 
 @handles(CloseSession)

@@ -5,6 +5,7 @@ from typing import ClassVar, get_args
 
 from textual.widget import Widget
 
+from pie_mlx.plural import plural
 from pie_mlx.tui.model.process import ProcessState
 from pie_mlx.tui.model.state import Level, LogLine
 from pie_mlx.tui.model.text import moment, one_line
@@ -81,7 +82,7 @@ class LogsScreen(MonitorScreen):
         self.table.show(lines)
         following = "following" if self.table.follow else "g follows"
         self._show_selected()
-        self.table.name_border(subtitle=f"{len(self.table.rows)} lines, {self._least} and up, {following}")
+        self.table.name_border(subtitle=f"{plural(len(self.table.rows), 'line')}, {self._least} and up, {following}")
 
     def on_table_selected(self, message: Table.Selected) -> None:
         self._show_selected()

@@ -6,6 +6,7 @@ from typing import ClassVar, NamedTuple
 from textual.containers import Container
 from textual.widget import Widget
 
+from pie_mlx.plural import plural
 from pie_mlx.tui.model import MonitorState
 from pie_mlx.tui.model.state import AccountState, Eviction
 from pie_mlx.tui.model.text import age, credits, one_line
@@ -200,7 +201,7 @@ class MarketScreen(MonitorScreen):
         book = book_rows(state)
         self.book.show(book if self.book.is_in_source_order else [row for row in book if row.demand])
         wanted = sum(row.demand.pages for row in book if row.demand)
-        self.book.name_border(subtitle=f"{wanted:.0f} pages wanted of {state.pages.total}")
+        self.book.name_border(subtitle=f"{plural(round(wanted), 'page')} wanted of {state.pages.total}")
         self.wallets.show(wallets(state))
         self.wallets.name_border(subtitle=f"treasury {credits(state.treasury)}")
         self.evictions.show(state.evictions[::-1])

@@ -8,6 +8,7 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from pie_mlx.events import PageUsage
+from pie_mlx.plural import plural
 from pie_mlx.tui.model import MonitorState
 from pie_mlx.tui.model.text import count, credits, duration, rate
 from pie_mlx.tui.model.views.program_groups import grouped, is_group
@@ -96,7 +97,13 @@ def figures(view: View) -> tuple[Stat, ...]:
         Stat("pages", f"{state.pages.used}", f"of {state.pages.total}", "main", _muted(_used(state))),
         Stat("price", credits(state.price), "cr", "warn", _muted(_pressure(state))),
         Stat("programs", f"{living}", "alive", "bright", _counts(counts)),
-        Stat("batch", f"{batch[0]}", "contexts", "owner4", _muted(f"{batch[1]} tokens")),
+        Stat(
+            "batch",
+            f"{batch[0]}",
+            "context" if batch[0] == 1 else "contexts",
+            "owner4",
+            _muted(plural(batch[1], "token")),
+        ),
         _pass(state),
     )
 

@@ -11,6 +11,7 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from pie_mlx.errors import PieError
+from pie_mlx.plural import plural
 from pie_mlx.tui.model import MonitorState
 from pie_mlx.tui.model.context import activity
 from pie_mlx.tui.model.pool_books import USED, DiskModel, PoolBooks, PoolGroup, StateSlot
@@ -274,7 +275,7 @@ class PagesScreen(MonitorScreen):
         self._show_tiers(books or PoolBooks())
         lines = tree_lines(view.state)
         self.forest.show(lines if self.forest.is_in_source_order else [_alone(line) for line in lines])
-        self.forest.name_border(subtitle=f"{len(view.state.contexts)} contexts")
+        self.forest.name_border(subtitle=plural(len(view.state.contexts), "context"))
 
     def _show_tiers(self, books: PoolBooks) -> None:
         """What lies beside the pool, if anything does."""

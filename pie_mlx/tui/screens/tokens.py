@@ -9,6 +9,7 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from pie_mlx.errors import PieError
+from pie_mlx.plural import plural
 from pie_mlx.tui.model.process import ProcessState
 from pie_mlx.tui.model.text import count, one_line
 from pie_mlx.tui.model.token_stream import StreamedToken, TokenStream
@@ -29,7 +30,7 @@ def grammar_text(allowed: int) -> str:
     """What grammars and masks left to choose from."""
     if allowed == 1:
         return "forced: nothing else was allowed"
-    return f"{allowed:,} tokens were allowed" if allowed else "every token was allowed"
+    return f"{plural(allowed, 'token')} were allowed" if allowed else "every token was allowed"
 
 
 def draft_text(token: StreamedToken) -> str:
@@ -138,7 +139,12 @@ class TokensScreen(MonitorScreen):
         drawn = [token.drawn for token in stream.tokens]
         drafted, forced = sum(token.drafted for token in drawn), sum(token.allowed == 1 for token in drawn)
         rejected = sum(len(token.rejected) for token in stream.tokens)
-        parts = [f"{len(drawn)} tokens", f"{drafted} drafted", f"{rejected} drafts rejected", f"{forced} forced"]
+        parts = [
+            plural(len(drawn), "token"),
+            f"{drafted} drafted",
+            f"{plural(rejected, 'draft')} rejected",
+            f"{forced} forced",
+        ]
         missed = [f"{stream.missed} missed"] if stream.missed else []
         return ", ".join([*parts, *missed, "following" if self.text.follows else "g follows"])
 

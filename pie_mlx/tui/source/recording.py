@@ -8,6 +8,7 @@ from pathlib import Path
 from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.event_log import read_events
 from pie_mlx.events import TickCompleted
+from pie_mlx.plural import plural
 from pie_mlx.tui.model import Record, records_of
 from pie_mlx.tui.model.folding.checkpoints import Checkpoints
 from pie_mlx.tui.source.base import Feed, Link
@@ -100,5 +101,9 @@ class RecordingSource:
 def open_recording(path: Path) -> RecordingSource:
     """Raises InvalidArgumentError for an empty file or one that is not a recording, OSError when it cannot be read."""
     log = read_events(path)
-    notice = f"{path.name} was cut short: its last {log.torn_bytes} bytes are not an event" if log.torn_bytes else ""
+    notice = (
+        f"{path.name} was cut short: its last {plural(log.torn_bytes, 'byte is', 'bytes are')} not an event"
+        if log.torn_bytes
+        else ""
+    )
     return RecordingSource(list(records_of(log.events)), path.name, unknown=log.unknown, notice=notice)

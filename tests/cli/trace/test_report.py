@@ -32,7 +32,7 @@ EVENTS = [
 ]
 REPORT = """
 agent@1.0.0 aaaa1111: 10.00 s, returned
-1 passes, 50 prompt tokens computed, 4 cached, 0 decoded
+1 pass, 50 prompt tokens computed, 4 cached, 0 decoded
 where self share total count
 own code 7.00 s 70% 7.00 s
 prefill 2.50 s 25% 2.50 s 1

@@ -39,6 +39,7 @@ from pie_mlx.events import (
     WaitChanged,
 )
 from pie_mlx.figures import Figures
+from pie_mlx.plural import plural
 from pie_mlx.tui.model.context import ContextState, Span, SpanKind, decoded_tokens, with_span
 from pie_mlx.tui.model.folding.log_entries import log_entry
 from pie_mlx.tui.model.folding.passes import after_pass
@@ -167,7 +168,7 @@ class StateBuilder:
             case ProcessMessage(process=process, text=text, format=format):
                 self._gave_out(process, "message", text + "\n" if format == "json" else text)
             case ProcessFile(process=process, name=name, size_bytes=size):
-                self._gave_out(process, "file", f"{name or 'file'} ({size:,} bytes)")
+                self._gave_out(process, "file", f"{name or 'file'} ({plural(size, 'byte')})")
             case ProcessReturned(process=process, value=value):
                 self._ended(process, *ending("", value))
             case ProcessFailed(process=process, error_type=kind, message=message):

@@ -28,6 +28,7 @@ from pie_mlx.events import (
     WaitChanged,
     told_message,
 )
+from pie_mlx.plural import plural
 from pie_mlx.tui.model.state import Level
 
 
@@ -55,7 +56,7 @@ def log_entry(event: Event) -> LogEntry | None:
         case ProcessOutput(process=process, stream=stream, text=text):
             return LogEntry("warning" if stream == "stderr" else "info", _last_line(text), process, own=True)
         case ProcessFile(process=process, name=name, size_bytes=size):
-            return LogEntry("info", f"sent file {name or '(unnamed)'}, {size:,} bytes", process, own=True)
+            return LogEntry("info", f"sent file {name or '(unnamed)'}, {plural(size, 'byte')}", process, own=True)
         case _:
             return _engine_entry(event)
 
@@ -63,27 +64,29 @@ def log_entry(event: Event) -> LogEntry | None:
 def _engine_entry(event: Event) -> LogEntry | None:
     match event:
         case EngineStarted(model=model, policy=policy, total_pages=total, page_size=size):
-            return LogEntry("info", f"started {model}: {total} pages of {size} tokens, policy {policy}")
+            return LogEntry(
+                "info", f"started {model}: {plural(total, 'page')} of {plural(size, 'token')}, policy {policy}"
+            )
         case ContextSuspended(context=context, for_context=other, text=text):
             target = "" if other == context else f" for context {other}"
             return LogEntry("debug", f"context {context}{target} {text}", context=context)
         case ContextRestored(context=context, replayed_tokens=tokens, read_pages=pages):
-            how = f"{tokens} tokens computed again, {pages} pages read"
+            how = f"{plural(tokens, 'token')} computed again, {plural(pages, 'page')} read"
             return LogEntry("debug", f"context {context} restored: {how}", context=context)
         case WaitChanged(context=context, reason=reason, text=text) if reason:
             return LogEntry("debug", f"context {context} {text}", context=context)
         case PagesSpilled(pages=pages, stored_pages=stored):
-            return LogEntry("debug", f"wrote {pages} pages to the spill file, which holds {stored}")
+            return LogEntry("debug", f"wrote {plural(pages, 'page')} to the spill file, which holds {stored}")
         case SpillChanged(state=state, text=text):
             return LogEntry("info" if state == "ready" else "error", f"spill file {state}: {text}")
         case PagesStored(pages=pages):
-            return LogEntry("debug", f"wrote {pages} pages to the disk cache")
+            return LogEntry("debug", f"wrote {plural(pages, 'page')} to the disk cache")
         case PagesDropped(pages=pages):
-            return LogEntry("debug", f"{pages} pages were not written to the disk cache")
+            return LogEntry("debug", f"{plural(pages, 'page was', 'pages were')} not written to the disk cache")
         case PagesLoaded(pages=pages, seconds=seconds):
-            return LogEntry("debug", f"read {pages} pages from the disk cache in {seconds * 1e3:.0f} ms")
+            return LogEntry("debug", f"read {plural(pages, 'page')} from the disk cache in {seconds * 1e3:.0f} ms")
         case SnapshotStored(context=context, name=name, pages=pages, stored_pages=stored):
-            how = f"snapshot {name!r}: {stored} of its {pages} pages are on disk"
+            how = f"snapshot {name!r}: {stored} of {plural(pages, 'page')} on disk"
             return LogEntry("debug" if stored == pages else "warning", how, context=context)
         case DiskCacheChanged(state=state, text=text):
             return LogEntry("info" if state == "ready" else "error", f"disk cache {state}: {text}")

@@ -1,5 +1,6 @@
 """One page of the pool in words."""
 
+from pie_mlx.plural import plural
 from pie_mlx.tui.model.pool_books import PageBook
 from pie_mlx.tui.model.state import MonitorState
 from pie_mlx.tui.model.text import age, clean, one_line
@@ -24,7 +25,7 @@ def page_lines(page: PageBook, state: MonitorState) -> list[str]:
     held = f", held by {', '.join([*holders, *others])}" if holders or others else ""
     lines = [f"page {page.page}: {KINDS.get(page.kind, page.kind)}{held}"]
     if page.tokens:
-        lines.append(f"{page.tokens} tokens from number {page.first:,} of their text" + _user(page))
+        lines.append(f"{plural(page.tokens, 'token')} from number {page.first:,} of their text" + _user(page))
     if page.key:
         lines.append(f"key {page.key[:KEY_DIGITS]}, after {_before(page)}")
     lines.append(", ".join(filter(None, (*_times(page), *_places(page)))))

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from pie_mlx.plural import plural
 from pie_mlx.tui.model.context import ContextState
 from pie_mlx.tui.model.pool_books import USED, PoolBooks, PoolGroup
 from pie_mlx.tui.model.process import ProcessState
@@ -32,7 +33,7 @@ class HeldPages(msgspec.Struct, frozen=True):
 
     def described(self, now_seconds: float) -> str:
         """A line about them."""
-        parts = [self.owner, self.holders, f"{self.pages} pages" + (", shared" if self.shared else "")]
+        parts = [self.owner, self.holders, plural(self.pages, "page") + (", shared" if self.shared else "")]
         if self.created_seconds:
             parts.append(f"since {age(now_seconds - self.created_seconds)}")
         if self.used_seconds:

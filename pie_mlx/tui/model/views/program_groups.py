@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from pie_mlx.plural import plural
 from pie_mlx.tui.model.views.program_row import LIVING, ORDER, ProgramRow
 
 GROUP = "group:"
@@ -31,7 +32,7 @@ def _requests(rows: Sequence[ProgramRow]) -> ProgramRow:
     """Sums of pages and rates; a page that two of them share counts for both."""
     first = rows[0]
     return msgspec.structs.replace(
-        _joined(rows, f"{GROUP}{first.endpoint}", f"{len(rows)} requests: {_counted(rows)}"),
+        _joined(rows, f"{GROUP}{first.endpoint}", f"{plural(len(rows), 'request')}: {_counted(rows)}"),
         program=first.program,
         endpoint=first.endpoint,
         status=min((row.status for row in rows), key=ORDER.index),

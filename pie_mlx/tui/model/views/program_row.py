@@ -5,6 +5,7 @@ from typing import Literal
 
 import msgspec
 
+from pie_mlx.plural import plural
 from pie_mlx.tui.model.context import ContextState, activity
 from pie_mlx.tui.model.process import ProcessState
 from pie_mlx.tui.model.state import MonitorState
@@ -121,6 +122,6 @@ def _status(state: MonitorState, process: ProcessState, contexts: list[ContextSt
 def _reason(status: str, activities: list[str], contexts: list[ContextState]) -> str:
     if status == "running":
         counts = [f"{activities.count(other)} {other}" for other in LIVING[1:-1] if other in activities]
-        return ", ".join([f"{activities.count('running')} of {len(contexts)} contexts in the batch", *counts])
+        return ", ".join([f"{activities.count('running')} of {plural(len(contexts), 'context')} in the batch", *counts])
     reason = next((c.reason for c, a in zip(contexts, activities, strict=True) if a == status and c.reason), "")
     return one_line(reason.removeprefix("waiting: ").removeprefix("suspended: "))

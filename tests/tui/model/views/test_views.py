@@ -26,7 +26,7 @@ def row(*events):
 
 def test_a_program_that_computes_says_with_how_many_contexts():
     found = row(*RUNNING)
-    assert (found.status, found.reason) == ("running", "1 of 1 contexts in the batch")
+    assert (found.status, found.reason) == ("running", "1 of 1 context in the batch")
 
 
 def test_a_program_that_asks_nothing_for_a_second_runs_its_own_code():
