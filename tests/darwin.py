@@ -19,6 +19,8 @@ import time
 import types
 from fnmatch import fnmatchcase
 
+import wasmtime  # noqa: F401 - its library is chosen by the platform, and that of macOS does not load here
+
 _LACKING = {
     os: "sched_* getrandom GRND_* memfd_create MFD_* eventfd* EFD_* pidfd_open posix_fadvise POSIX_FADV_* "
     "posix_fallocate pipe2 setresuid setresgid getresuid getresgid copy_file_range splice SPLICE_* setxattr "

@@ -12,6 +12,9 @@ FOREIGN = {
     "wasmtime: _ffi, in wasm/binding/test_values.py": "nothing else tells the layout of its values",
     "textual: _wait_for_screen, in tui/harness.py": "Pilot.pause waits for an idle processor as well",
     "textual: _on_timer_update, in tui/harness.py": "the screen draws by a timer of its own",
+    "textual: _background_screens, in tui/harness.py": "the stack of screens that a picture shows",
+    "textual: _dirty_widgets, in tui/harness.py": "what is not painted must not be painted later",
+    "textual: _update_mouse_over, in tui/harness.py": "it follows each layout, as painting does",
     "textual: _compositor, in tui/harness.py": "nothing else gives the text on the screen",
     "textual: _notifications, in tui/harness.py": "nothing else gives the toasts, which run_test hides",
 }

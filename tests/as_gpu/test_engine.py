@@ -13,6 +13,7 @@ from tests.engine.behaviour.test_draft_trees import (
     test_either_branch_may_be_right,
 )
 from tests.engine.behaviour.test_forward import *
+from tests.engine.model.runner.test_drawing import *
 from tests.engine.model.runner.test_pipeline import (
     directory,
     model,
@@ -24,7 +25,6 @@ from tests.engine.model.runner.test_pipeline import (
     test_steps_at_once_leave_the_pool_where_it_is,
     test_the_next_step_is_built_while_one_is_computed,
 )
-from tests.engine.model.runner.test_sampling import *
 from tests.engine.paging.spill.test_spill import (
     damaged,
     free_disk,

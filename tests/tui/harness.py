@@ -24,7 +24,9 @@ RECORDING = Path(__file__).parent / "recordings" / "contention.events"
 ROUNDS = 3
 """A message may bring another, and that a third."""
 
-PAINT = Screen._compositor_refresh
+PAINTING = "_compositor_refresh"
+"""The method by which a screen paints."""
+PAINT = getattr(Screen, PAINTING)
 MOST_LOOKS, SAME_LOOKS, LOOK_SECONDS = 100, 3, 0.02
 
 PLACE = 0.9
@@ -57,7 +59,7 @@ async def monitor(
     source = source or StillDemo(40)
     default = source if isinstance(source, DemoSource) else ReadOnlyController("a recording cannot be steered")
     app = MonitorApp(source, controller or default, **options)
-    with mock.patch.object(Screen, "_compositor_refresh", laid_out):
+    with mock.patch.object(Screen, PAINTING, laid_out):
         async with app.run_test(size=size) as pilot:
             await shown(app, pilot)
             yield app, pilot

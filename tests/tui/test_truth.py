@@ -86,7 +86,7 @@ COLUMNS_NOT_IN_THE_BOOKS = {
 
 
 def rows_of(table):
-    columns = [each for each in table._columns if each.title not in COLUMNS_NOT_IN_THE_BOOKS]
+    columns = [each for each in table.columns if each.title not in COLUMNS_NOT_IN_THE_BOOKS]
     return [{column.title: column.text(row) for column in columns} for row in table.rows]
 
 
@@ -100,12 +100,12 @@ def told_below(stat):
 
 FIGURES = {
     Table: rows_of,
-    Grid: lambda grid: [[piece.text for piece in row] for row in grid._rows],
-    StatRow: lambda row: [(each.name, each.value, each.unit, *told_below(each)) for each in row._stats],
+    Grid: lambda grid: [[piece.text for piece in row] for row in grid.rows],
+    StatRow: lambda row: [(each.name, each.value, each.unit, *told_below(each)) for each in row.stats],
     Chart: lambda chart: str(chart.border_subtitle),
-    ShareBar: lambda bar: [(share.name, share.amount) for share in bar._shares],
-    PageMap: lambda map: ([(share.name, share.amount) for share in map._legend], str(map.border_title)),
-    HeatMap: lambda heat: heat._heat(20, 8),
+    ShareBar: lambda bar: [(share.name, share.amount) for share in bar.shares],
+    PageMap: lambda map: ([(share.name, share.amount) for share in map.legend], str(map.border_title)),
+    HeatMap: lambda heat: heat.heat(20, 8),
 }
 WITHOUT_FIGURES = (Button, Input, Label, Static, Timeline, Transcript, PageBox, TokenText, TokenDetail)
 
@@ -160,7 +160,7 @@ async def figures(source):
                     continue
                 found[key] = FIGURES[type(widget)](widget)
             found[place, "heading"] = [
-                piece.text for figure in app.screen._status_bar._heading.figures for piece in figure
+                piece.text for figure in app.screen.status_bar.heading.figures for piece in figure
             ]
     return found
 

@@ -47,13 +47,6 @@ class StepInput:
     adapters: Sequence[AdapterUse] | None = None
     row_tokens: int = 1
 
-    def logit_tokens(self) -> Sequence[int] | mx.array:
-        """What the rows compute whose logits are wanted."""
-        tokens = self.tokens
-        if isinstance(tokens, mx.array):
-            return tokens[integers(self.logit_rows)]
-        return [tokens[row] for row in self.logit_rows]
-
     def arranged(self, rows: Sequence[int], segments: Sequence[Segment], *, row_tokens: int = 1) -> "StepInput":
         """The step of these `rows` in this order, which are `segments`, with the logits asked of them."""
         place = {row: index for index, row in enumerate(rows)}

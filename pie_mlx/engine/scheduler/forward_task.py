@@ -155,23 +155,17 @@ class ForwardTask:
         """How many of the inputs are drafts."""
         return 0 if self.window is None else len(self.window.tree)
 
-    @property
-    def decoded_tokens(self) -> int:
-        """Once it is computed, how many tokens it has added to a text: right drafts, and one if it read no prompt."""
-        if self.remaining or self.replay:
-            return 0
+    def added_tokens(self, count: int) -> tuple[int, int]:
+        """How many tokens its latest `count` inputs, once they are computed, have added to a text: right drafts, and
+        one if it read no prompt; and how many are of a prompt, or were lost and computed again."""
+        plain = len(self.inputs) - (0 if self.window is None else len(self.window.tree))
+        # More to compute than the latest token of a text, and drafts after it.
+        reads_prompt = self.replay or plain > 1
+        prompt = max(0, min(self.cursor, plain) - self.cursor + count) if reads_prompt else 0
+        if self.cursor < len(self.inputs) or self.replay:
+            return 0, prompt
         judged = self.window and self.window.verification
-        return (not self._reads_prompt) + (judged.accepted if judged else 0)
-
-    def prompt_tokens(self, count: int) -> int:
-        """How many of the latest `count` inputs are of a prompt, or were lost and computed again."""
-        plain = len(self.inputs) - self.drafts
-        return max(0, min(self.cursor, plain) - self.cursor + count) if self._reads_prompt else 0
-
-    @property
-    def _reads_prompt(self) -> bool:
-        """Whether there is more to compute than the latest token of a text and drafts after it."""
-        return self.replay or len(self.inputs) - self.drafts > 1
+        return (not reads_prompt) + (judged.accepted if judged else 0), prompt
 
     @property
     def continues(self) -> bool:

@@ -372,7 +372,7 @@ class Scheduler:
         waiting = state.working().difference([task.context.id for task, _ in chunks if not task.replay])
         for context in waiting:
             state.contexts[context].waiting_ticks += context in state.requests or state.has_turn(context)
-        following = (steps - 1) * len(chunks)
+        following, added = (steps - 1) * len(chunks), [task.added_tokens(count) for task, count in chunks]
         self._emit(
             TickCompleted(
                 tick=state.ticks,
@@ -385,7 +385,7 @@ class Scheduler:
                 used_pages=state.store.used_pages,
                 dropped=self._claims.dropped,
                 at_seconds=self._committed,
-                decoded_tokens=sum([task.decoded_tokens for task, _ in chunks]) + following,
-                prompt_tokens=sum([task.prompt_tokens(count) for task, count in chunks]),
+                decoded_tokens=sum([decoded for decoded, _ in added]) + following,
+                prompt_tokens=sum([prompt for _, prompt in added]),
             )
         )

@@ -65,6 +65,8 @@ class KvPool:
     ) -> None:
         """Starts with zeros, or takes over the `arrays` of another pool of these sizes and storage."""
         self.shapes = tuple(shapes)
+        self.is_quantised = any([shape.quantisation is not None for shape in self.shapes])
+        """Whether reading pages in MLX operations decodes them."""
         self.pages, self.page_size, self.dtype = pages, page_size, dtype
         self.storage = storage or SlotMajor()
         self.evaluated = True
@@ -167,28 +169,27 @@ class KvPool:
         self.storage.put(self._values[layer], stored[1], write.index)
         return seen
 
-    @property
-    def is_quantised(self) -> bool:
-        """Whether reading pages in MLX operations decodes them."""
-        return any(shape.quantisation is not None for shape in self.shapes)
-
     def rows(self, layer: int, slots: mx.array) -> KeysAndValues:
         """K and V of `slots` int32 [n], [n, kv_heads, head_dim]."""
-        return self._decoded(layer, lambda array: self.storage.rows(array, slots))
+        pair = self.storage.rows(self._keys[layer], slots), self.storage.rows(self._values[layer], slots)
+        return self._decoded(layer, pair) if self.is_quantised else pair
 
     def span(self, layer: int, start: int, stop: int) -> KeysAndValues:
         """K and V of the slots `start` .. `stop` [1, kv_heads, n, head_dim], as views if they are not quantised; use
         them within the step."""
-        return self._decoded(layer, lambda array: self.storage.span(array, start, stop))
+        pair = self.storage.span(self._keys[layer], start, stop), self.storage.span(self._values[layer], start, stop)
+        return self._decoded(layer, pair) if self.is_quantised else pair
 
     def gather(self, layer: int, pages: mx.array) -> KeysAndValues:
         """K and V of `pages` int32 [b, n], [b, kv_heads, n * page_size, head_dim]."""
-        return self._decoded(layer, lambda array: self.storage.pages(array, pages, self.page_size))
+        storage, size = self.storage, self.page_size
+        pair = storage.pages(self._keys[layer], pages, size), storage.pages(self._values[layer], pages, size)
+        return self._decoded(layer, pair) if self.is_quantised else pair
 
-    def _decoded(self, layer: int, read: Callable[[mx.array], mx.array]) -> KeysAndValues:
-        """The elements of what `read` takes of a layer's arrays."""
-        kind, keys, values = self.shapes[layer].quantisation, read(self._keys[layer]), read(self._values[layer])
-        return (keys, values) if kind is None else (kind.decode(keys, self.dtype), kind.decode(values, self.dtype))
+    def _decoded(self, layer: int, pair: KeysAndValues) -> KeysAndValues:
+        """The elements of words of a layer, which are its elements if it is not quantised."""
+        kind, (keys, values) = self.shapes[layer].quantisation, pair
+        return pair if kind is None else (kind.decode(keys, self.dtype), kind.decode(values, self.dtype))
 
     def copy_pages(self, copies: Sequence[tuple[int, int, int]]) -> None:
         """Copies the first `rows` slots of page `source` to page `target` for each (source, target, rows), in order."""

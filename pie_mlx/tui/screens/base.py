@@ -54,7 +54,7 @@ class MonitorScreen(Screen[None]):
         # Textual 8.2 parses all stylesheets twice for every new screen: 0.15 s for nothing, because the change of theme
         # has parsed them already. Check this with the next version.
         self._css_update_count = self.monitor._css_update_count  # pyright: ignore[reportPrivateUsage]
-        self._status_bar = StatusBar()
+        self.status_bar = StatusBar()
         self._engine_bar = EngineBar()
         self._replay_bar = ReplayBar()
         self._key_bar = KeyBar()
@@ -62,7 +62,7 @@ class MonitorScreen(Screen[None]):
         self._filtered: Table[Any] | None = None
 
     def compose(self) -> ComposeResult:
-        yield self._status_bar
+        yield self.status_bar
         if len(self.monitor.engines) > 1:
             yield self._engine_bar
         yield TabBar(NAMES, self.TAB or self.NAME)
@@ -105,7 +105,7 @@ class MonitorScreen(Screen[None]):
     def show(self, view: View) -> None:
         """Draw a view; dimmed if the engine no longer answers."""
         self.set_class(bool(view.as_of), "-stale")
-        self._status_bar.show(_heading(view))
+        self.status_bar.show(_heading(view))
         if len(view.engines) > 1:
             self._engine_bar.show([_engine_label(mark) for mark in view.engines])
         self._key_bar.show(self.monitor.key_labels(self.NAME))

@@ -24,14 +24,14 @@ class StatusBar(Canvas):
 
     def __init__(self) -> None:
         super().__init__(id="status")
-        self._heading = Heading("", "muted", "", ())
+        self.heading = Heading("", "muted", "", ())
 
     def show(self, heading: Heading) -> None:
-        self._heading = heading
+        self.heading = heading
         self.repaint()
 
     def paint(self, width: int, height: int) -> list[Line]:
-        heading = self._heading
+        heading = self.heading
         left = [
             Piece(" pie ", "main!"),
             Piece("● ", heading.tone),

@@ -13,16 +13,16 @@ class Grid(Canvas, can_focus=True):
         super().__init__(id=id, classes="panel")
         self.name_border(title)
         self._columns = columns
-        self._rows: Sequence[Sequence[Piece]] = ()
+        self.rows: Sequence[Sequence[Piece]] = ()
 
     def show(self, rows: Sequence[Sequence[Piece]], subtitle: str = "") -> None:
-        self._rows = rows
+        self.rows = rows
         self.name_border(subtitle=subtitle)
         self.repaint()
 
     def paint(self, width: int, height: int) -> list[Line]:
         heading = [Piece(title, "muted") for title, _ in self._columns]
-        return [self._line(cells) for cells in (heading, *self._rows)]
+        return [self._line(cells) for cells in (heading, *self.rows)]
 
     def _line(self, cells: Sequence[Piece]) -> Line:
         aligned = ["left", *(["right"] * (len(self._columns) - 1))]

@@ -20,16 +20,16 @@ class HeatMap(Canvas):
         super().__init__(id=id, classes="panel")
         self.name_border(title)
         self._tone = tone
-        self._heat: Callable[[int, int], Heat] = lambda columns, rows: Heat()
+        self.heat: Callable[[int, int], Heat] = lambda columns, rows: Heat()
 
     def show(self, heat: Callable[[int, int], Heat], subtitle: str) -> None:
-        self._heat = heat
+        self.heat = heat
         self.name_border(subtitle=subtitle)
         self.repaint()
 
     def paint(self, width: int, height: int) -> list[Line]:
         columns, rows = min(SLOTS, width - MARGIN_CELLS), height - 1
-        heat = self._heat(columns, rows) if columns > 0 and rows > 0 else Heat()
+        heat = self.heat(columns, rows) if columns > 0 and rows > 0 else Heat()
         if not heat.counts:
             return [[Piece("no tokens in the last quarter of an hour", "muted")]]
         each = (width - MARGIN_CELLS) // columns

@@ -54,7 +54,7 @@ class PageMap(Canvas, can_focus=True):
         self._pages_per_cell = 1
         self._cursor = 0
         self._shares: Sequence[Share] = ()
-        self._legend: Sequence[Share] = ()
+        self.legend: Sequence[Share] = ()
         self._cells: list[Share] = []
         self._row_cells, self._cell_lines = 1, 1
 
@@ -62,7 +62,7 @@ class PageMap(Canvas, can_focus=True):
         """`runs` are the physical pages in the order of the shares, where they are known."""
         self._runs = runs
         self._shares = [share for share in shares if share.amount]
-        self._legend = [share for share in legend if share.amount]
+        self.legend = [share for share in legend if share.amount]
         self.repaint()
 
     def paint(self, width: int, height: int) -> list[Line]:
@@ -84,7 +84,7 @@ class PageMap(Canvas, can_focus=True):
             for start in range(0, len(cells), columns)
             for line in cell_rows(cells[start : start + columns], self._cell_lines)
         ]
-        return [*lines, *legends(self._legend, width, LEGEND_LINES)]
+        return [*lines, *legends(self.legend, width, LEGEND_LINES)]
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         """Say what is under the pointer."""

@@ -36,17 +36,17 @@ class ShareBar(Canvas):
     def __init__(self, title: str, *, id: str) -> None:
         super().__init__(id=id, classes="panel")
         self.name_border(title)
-        self._shares: Sequence[Share] = ()
+        self.shares: Sequence[Share] = ()
 
     def show(self, shares: Sequence[Share]) -> None:
-        self._shares = shares
+        self.shares = shares
         self.repaint()
 
     def paint(self, width: int, height: int) -> list[Line]:
-        shown = bar(self._shares, width)
+        shown = bar(self.shares, width)
         if height < 2:
             return [shown]
-        return [shown] * (height - 1) + legends(self._shares, width, 1)
+        return [shown] * (height - 1) + legends(self.shares, width, 1)
 
 
 def legends(shares: Sequence[Share], width: int, lines: int) -> list[Line]:

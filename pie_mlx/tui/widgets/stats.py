@@ -21,14 +21,14 @@ class StatRow(Canvas):
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
-        self._stats: tuple[Stat, ...] = ()
+        self.stats: tuple[Stat, ...] = ()
 
     def show(self, stats: tuple[Stat, ...]) -> None:
-        self._stats = stats
+        self.stats = stats
         self.repaint()
 
     def paint(self, width: int, height: int) -> list[Line]:
-        blocks = [_lines(stat) for stat in self._stats]
+        blocks = [_lines(stat) for stat in self.stats]
         widths = column_widths([max(map(width_of, lines)) + 1 for lines in blocks], width)
         rows: tuple[list[Piece], ...] = ([], [], [])
         for lines, each in zip(blocks, widths, strict=True):

@@ -58,7 +58,7 @@ class Table(Canvas, Generic[Item], can_focus=True):
         self.follow = False
         self.selected = ""
         self._chosen = False
-        self._columns, self._key, self._matches = columns, key, matches or self._text
+        self.columns, self._key, self._matches = columns, key, matches or self._text
         self._subtitle = ""
         self._items: Sequence[Item] = ()
         self._rows: list[Item] = []
@@ -90,7 +90,7 @@ class Table(Canvas, Generic[Item], can_focus=True):
     @property
     def order(self) -> tuple[str, bool]:
         """The title of the column it is sorted by, empty for the order of its source, and whether that is reversed."""
-        return self._columns[self.sort].title if self.sort is not None else "", self.reverse
+        return self.columns[self.sort].title if self.sort is not None else "", self.reverse
 
     @property
     def is_in_source_order(self) -> bool:
@@ -99,14 +99,14 @@ class Table(Canvas, Generic[Item], can_focus=True):
 
     def set_order(self, title: str, reverse: bool) -> None:
         """Sort as `order` says; a column that is not there changes nothing."""
-        found = next((n for n, column in enumerate(self._columns) if title and column.title == title), None)
+        found = next((n for n, column in enumerate(self.columns) if title and column.title == title), None)
         if found is not None or not title:
             self.sort, self.reverse = found, reverse
             self.show(self._items)
 
     def sort_by(self, step: int) -> None:
         """Sort by the next column, or the previous one; after the last column comes the order of the source."""
-        choices: list[int | None] = [None, *(n for n, column in enumerate(self._columns) if column.title)]
+        choices: list[int | None] = [None, *(n for n, column in enumerate(self.columns) if column.title)]
         self._sort(choices[(choices.index(self.sort) + step) % len(choices)])
 
     def turn_round(self) -> None:
@@ -115,7 +115,7 @@ class Table(Canvas, Generic[Item], can_focus=True):
 
     def _sort(self, place: int | None) -> None:
         self.sort = place
-        self.reverse = place is not None and self._columns[place].descending
+        self.reverse = place is not None and self.columns[place].descending
         self._ordered()
 
     def _ordered(self) -> None:
@@ -128,10 +128,10 @@ class Table(Canvas, Generic[Item], can_focus=True):
         item = self.selected_item
         if item is None:
             return []
-        return [(column.title, column.text(item).strip()) for column in self._columns if column.title]
+        return [(column.title, column.text(item).strip()) for column in self.columns if column.title]
 
     def _text(self, item: Item) -> str:
-        return " ".join([self._key(item), *(column.text(item) for column in self._columns)])
+        return " ".join([self._key(item), *(column.text(item) for column in self.columns)])
 
     def name_border(self, title: str | None = None, subtitle: str | None = None) -> None:
         """As those of other widgets; a filter stands before the subtitle, with how many rows pass it."""
@@ -193,7 +193,7 @@ class Table(Canvas, Generic[Item], can_focus=True):
         self._scroll(room)
         shown = self._rows[self._first : self._first + room]
         bar = len(self._rows) > room
-        columns = laid_out(self._columns, width - bar)
+        columns = laid_out(self.columns, width - bar)
         lines: list[Line] = [self._header(columns)]
         lines += self._lines_for(shown, columns)
         if not self._rows:
@@ -239,7 +239,7 @@ class Table(Canvas, Generic[Item], can_focus=True):
         pieces: list[Piece] = []
         for column, width in columns:
             arrow = ""
-            if self.sort is not None and self._columns[self.sort] is column:
+            if self.sort is not None and self.columns[self.sort] is column:
                 arrow = "▾" if self.reverse else "▴"
             title = f"{arrow}{column.title}" if column.align == "right" else f"{column.title}{arrow}"
             pieces += [*fitted([Piece(title, "main" if arrow else "muted")], width, column.align), Piece(" ")]
@@ -264,7 +264,7 @@ class Table(Canvas, Generic[Item], can_focus=True):
             keeps = text_filter(self.filter)
             rows = [item for item in rows if keeps(self._matches(item))]
         if self.sort is not None:
-            rows.sort(key=self._columns[self.sort].order, reverse=self.reverse)
+            rows.sort(key=self.columns[self.sort].order, reverse=self.reverse)
         elif self.reverse:
             rows.reverse()
         self._rows = rows
@@ -298,9 +298,9 @@ class Table(Canvas, Generic[Item], can_focus=True):
 
     def _click_header(self, x: int) -> None:
         start = 0
-        for column, width in laid_out(self._columns, self.size.width):
+        for column, width in laid_out(self.columns, self.size.width):
             if start <= x <= start + width and column.title:
-                place = self._columns.index(column)
+                place = self.columns.index(column)
                 if self.sort == place:
                     self.turn_round()
                 else:

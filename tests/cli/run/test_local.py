@@ -27,7 +27,7 @@ def program(tmp_path):
     return program
 
 
-@pytest.mark.parametrize("example", sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir()))
+@pytest.mark.parametrize("example", sorted(path.name for path in EXAMPLES.iterdir() if (path / "main.py").exists()))
 def test_every_example_passes_its_own_check(pie, example):
     assert pie("check", EXAMPLES / example).code == 0
 
@@ -58,7 +58,10 @@ def test_a_directory_of_programs_says_what_in_it_can_be_run(pie, tmp_path, monke
         (tmp_path / name).write_text("x = 1\n" if "helper" in name else "async def main(input): ...\n")
     ended = pie("run", "--dummy", "mine")
     hint = "it contains programs: mine/one, mine/two.py"
-    assert (ended.code, ended.err) == (1, f"pie: mine: no main.py\n     try: {hint}\n")
+    assert (ended.code, ended.err) == (
+        1,
+        f"pie: mine: no main.py, nor main.ts, main.js, index.js or main.wasm\n     try: {hint}\n",
+    )
 
 
 def test_a_long_list_of_programs_is_cut(pie, monkeypatch):
@@ -77,7 +80,7 @@ def test_what_is_no_program_is_said_so(pie, tmp_path, monkeypatch, name):
         1,
         [
             f"pie: {name.removeprefix('./')}: not a program",
-            "     try: a program is a .py file, a directory with main.py or a .pie package",
+            "     try: a program is a .py, .ts or .js file, a directory with a main file, or a .pie package",
         ],
     )
 

@@ -127,15 +127,10 @@ def check_claimed(context: LiveContext, claimed: int) -> int:
 def prefetching(context: LiveContext, call: Forward) -> PassContinuation | None:
     """The steps that may be taken after a pass before they are asked for; None where a step might be another one."""
     plan, sampler = call.continuation, next_sampler(call)
-    if (
-        plan is None
-        or not plan.tokens
-        or sampler is None
-        or sampler.scores
-        or sampler.carries_states
-        or sampler.ends_text
-    ):
+    if plan is None or not plan.tokens or sampler is None or sampler.scores:
         return None
+    if sampler.rule is not None and (sampler.carries_states or sampler.ends_text):
+        return None  # the reply tells the tokens alone
     if call.matchers or call.adapter or call.zo_seed:
         return None
     return PassContinuation.of(context, plan.tokens, frozenset(plan.stop_tokens), asked=False)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from pie_mlx.calls import AnyResult, Probe, SampledTokens, Sampler
 from pie_mlx.engine.kv import PageCopy
 from pie_mlx.engine.kv.masks import trim_pages
+from pie_mlx.engine.model.rules.run import RuledRow
 from pie_mlx.engine.model.runner.token_watch import TokenWatch
 from pie_mlx.engine.model.step import AdapterUse, Segment, StepInput
 from pie_mlx.engine.model.token_counts import TokenCounts
@@ -40,6 +41,48 @@ class LogitsRequest:
     def after(self, states: Sequence[float]) -> "LogitsRequest":
         """The same of a row whose rule is given the `states` that the draw before left; none leave it as it is."""
         return replace(self, read=self.read.after(states)) if states and isinstance(self.read, Sampler) else self
+
+
+@dataclass(slots=True)
+class Draws:
+    """Tokens to draw, by columns: each from one of the `rows` of the logits with a random number, of `uniforms`, in
+    [0, 1). `counts` are those of the text before it, for a sampler that counts tokens; `rules` what changes the row.
+    `places` are those among all draws of a step."""
+
+    rows: list[int] = field(default_factory=list[int])
+    samplers: list[Sampler] = field(default_factory=list[Sampler])
+    uniforms: list[float] = field(default_factory=list[float])
+    masks: list[PackedMask | None] = field(default_factory=list[PackedMask | None])
+    counts: list[TokenCounts | None] = field(default_factory=list[TokenCounts | None])
+    places: list[int] = field(default_factory=list[int])
+    rules: list[RuledRow | None] = field(default_factory=list[RuledRow | None])
+
+    def add(
+        self,
+        row: int,
+        sampler: Sampler,
+        uniform: float,
+        mask: PackedMask | None = None,
+        counts: TokenCounts | None = None,
+        place: int = 0,
+        rule: RuledRow | None = None,
+    ) -> None:
+        """One token more."""
+        self.rows.append(row)
+        self.samplers.append(sampler)
+        self.uniforms.append(uniform)
+        self.masks.append(mask)
+        self.counts.append(counts)
+        self.places.append(place)
+        self.rules.append(rule)
+
+    def some(self, indices: Sequence[int]) -> "Draws":
+        """Those at `indices`, in this order."""
+        columns = self.rows, self.samplers, self.uniforms, self.masks, self.counts, self.places, self.rules
+        draws, found = list(zip(*columns, strict=True)), Draws()
+        for index in indices:
+            found.add(*draws[index])
+        return found
 
 
 class BatchEntry(msgspec.Struct, frozen=True):
@@ -138,8 +181,10 @@ Reads = Sequence[Sequence[tuple[int, LogitsRequest]]]
 _NO_ADAPTER: AdapterUse = (0, 0, 0)
 
 
-def step_input(entries: Sequence[BatchEntry], trimmed_page_size: int | None = None) -> tuple[StepInput, Reads]:
-    """The ragged arrays of a batch, and what is read of them.
+def step_input(
+    entries: Sequence[BatchEntry], trimmed_page_size: int | None = None
+) -> tuple[StepInput, Reads, list[int]]:
+    """The ragged arrays of a batch, what is read of them, and the tokens of the rows that are read.
 
     Reads of one token share a row: the head runs once per distinct token. With `trimmed_page_size`, the tokens of a
     page, pages that masks hide wholly are not read at all; None where layers count the slots they see (F8).
@@ -164,7 +209,8 @@ def step_input(entries: Sequence[BatchEntry], trimmed_page_size: int | None = No
         tokens += entry.tokens
         positions += entry.positions
         slots += entry.slots
-    return StepInput(tokens, positions, slots, segments, logit_rows, _adapters(entries)), reads
+    step = StepInput(tokens, positions, slots, segments, logit_rows, _adapters(entries))
+    return step, reads, [tokens[row] for row in logit_rows]
 
 
 def next_step_input(entries: Sequence[BatchEntry], drawn: int, tokens: Sequence[int] | mx.array) -> StepInput:

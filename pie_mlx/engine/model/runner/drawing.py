@@ -1,98 +1,16 @@
-"""Tokens drawn from rows of logits, as MLX operations in which every row has its own temperature, filters and random
-number (L1, L2, L6). A row's result depends on its own logits and parameters only.
+"""Tokens drawn at random from prepared rows of logits [draws, vocabulary], as MLX operations in which every row has its
+own temperature, filters and random number (L1, L2, L6). A row's result depends on its own logits and parameters only.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import mlx.core as mx
 import numpy as np
 
 from pie_mlx.backends import current_backend
 from pie_mlx.calls import Sampler
-from pie_mlx.engine.model.rules.run import RuledRow, RuleRun, run_rules
-from pie_mlx.engine.model.runner.batch import PackedMask
-from pie_mlx.engine.model.runner.penalties import penalized
-from pie_mlx.engine.model.token_counts import TokenCounts
+from pie_mlx.engine.model.runner.batch import Draws
 from pie_mlx.metal.arrays import integers
-
-
-@dataclass(slots=True)
-class Draws:
-    """Tokens to draw, by columns: each from one of the `rows` of the logits with a random number, of `uniforms`, in
-    [0, 1). `counts` are those of the text before it, for a sampler that counts tokens; `rules` what changes the row.
-    `places` are those among all draws of a step."""
-
-    rows: list[int] = field(default_factory=list[int])
-    samplers: list[Sampler] = field(default_factory=list[Sampler])
-    uniforms: list[float] = field(default_factory=list[float])
-    masks: list[PackedMask | None] = field(default_factory=list[PackedMask | None])
-    counts: list[TokenCounts | None] = field(default_factory=list[TokenCounts | None])
-    places: list[int] = field(default_factory=list[int])
-    rules: list[RuledRow | None] = field(default_factory=list[RuledRow | None])
-
-    def add(
-        self,
-        row: int,
-        sampler: Sampler,
-        uniform: float,
-        mask: PackedMask | None = None,
-        counts: TokenCounts | None = None,
-        place: int = 0,
-        rule: RuledRow | None = None,
-    ) -> None:
-        """One token more."""
-        self.rows.append(row)
-        self.samplers.append(sampler)
-        self.uniforms.append(uniform)
-        self.masks.append(mask)
-        self.counts.append(counts)
-        self.places.append(place)
-        self.rules.append(rule)
-
-    def some(self, indices: Sequence[int]) -> "Draws":
-        """Those at `indices`, in this order."""
-        columns = self.rows, self.samplers, self.uniforms, self.masks, self.counts, self.places, self.rules
-        draws, found = list(zip(*columns, strict=True)), Draws()
-        for index in indices:
-            found.add(*draws[index])
-        return found
-
-    def prepared(self, logits: mx.array, last: mx.array | None = None) -> tuple[mx.array, list[RuleRun]]:
-        """The rows that the tokens are drawn from [draws, vocabulary], penalised, changed by rules and masked, of
-        `logits` [rows, vocabulary]; and the runs of their rules.
-
-        `last` [rows] int32 is what each row computes, where that is still being drawn.
-        """
-        if self.rows != list(range(logits.shape[0])):
-            rows = integers(self.rows)
-            logits, last = logits[rows], None if last is None else last[rows]
-        if self.counts.count(None) < len(self.counts) or any([sampler.logit_bias for sampler in self.samplers]):
-            logits = penalized(logits, self.samplers, self.counts, last)
-        masked = apply_masks(logits, self.masks)
-        if self.rules.count(None) == len(self.rules):
-            return masked, []
-        changed, runs = run_rules(masked, self.rules, self.counts, last)
-        return apply_masks(changed, self.masks), runs
-
-
-def apply_masks(logits: mx.array, masks: Sequence[PackedMask | None]) -> mx.array:
-    """`logits` [rows, vocabulary] with forbidden tokens at -inf; rows whose mask is None are not touched."""
-    present = [mask for mask in masks if mask is not None]
-    if not present:
-        return logits
-    forbid = current_backend().forbid
-    if len(present) == len(masks):
-        return forbid(logits, np.array(present))
-    rows = mx.array([row for row, mask in enumerate(masks) if mask is not None])
-    logits = logits + 0  # the caller's rows stay as they are: probes read them unmasked
-    logits[rows] = forbid(logits[rows], np.array(present))
-    return logits
-
-
-def argmax(rows: mx.array) -> mx.array:
-    """The largest logit of each of the prepared rows [draws, vocabulary], ties to the lowest id; [draws] uint32."""
-    return mx.argmax(rows, axis=-1)
 
 
 def from_whole_row(rows: mx.array, draws: Draws) -> mx.array:

@@ -103,12 +103,12 @@ class Pipeline:
                 self._recurrence.claim([entry.context for entry in batch.entries])
             began, sampling = claimed.began_seconds or began, claimed.sampling_of(batch.entries)
         else:
-            step, reads = step_input(batch.entries, self.model.trimmed_page_size)
+            step, reads, inputs = step_input(batch.entries, self.model.trimmed_page_size)
             logits = self.model.forward(step)
             if not step.logit_rows:
                 self.model.finish()
                 return Outcome([[] for _ in batch.entries], time.perf_counter() - began)
-            sampling = Sampling(logits, reads, self.model.network.hidden, step.logit_tokens())
+            sampling = Sampling(logits, reads, self.model.network.hidden, inputs)
         try:
             steps = [self._draw(sampling, batch, [])]
             if self._recurrence is not None:
@@ -184,8 +184,9 @@ class Pipeline:
         results = sampling.collect()
         if uncommitted is not None:
             uncommitted.is_valid = [sampling.keeps_last(row) for row in rows]
-            found = zip(uncommitted.reads, rows, strict=False)
-            uncommitted.reads = [[read.after(last_states(results[row])) for read in reads] for reads, row in found]
+            if sampling.leaves_states:
+                found = zip(uncommitted.reads, rows, strict=False)
+                uncommitted.reads = [[read.after(last_states(results[row])) for read in reads] for reads, row in found]
         return results
 
     def _start(self, outputs: Sequence[mx.array]) -> None:

@@ -11,10 +11,12 @@ from dataclasses import dataclass, field
 import mlx.core as mx
 import numpy as np
 
+from pie_mlx.backends import current_backend
 from pie_mlx.calls import MOST_DRAWS, AnyResult, HiddenMean, HiddenState, Probe, SampledTokens, Sampler
-from pie_mlx.engine.model.rules.run import RuledRow, RuleRun, StateRow
-from pie_mlx.engine.model.runner.batch import EntryResult, LogitsRequest, Reads
-from pie_mlx.engine.model.runner.drawing import Draws, argmax, from_most_likely, from_whole_row, needs_order
+from pie_mlx.engine.model.rules.run import RuledRow, RuleRun, StateRow, run_rules
+from pie_mlx.engine.model.runner.batch import Draws, EntryResult, LogitsRequest, PackedMask, Reads
+from pie_mlx.engine.model.runner.drawing import from_most_likely, from_whole_row, needs_order
+from pie_mlx.engine.model.runner.penalties import penalized
 from pie_mlx.engine.model.runner.probing import Probing, drawn_logprobs, likely_logprobs
 from pie_mlx.engine.model.runner.randomness import uniform
 from pie_mlx.engine.model.runner.token_watch import LIKELY, WatchedDraw
@@ -91,10 +93,17 @@ class Sampling:
         self._sums = mx.sum(checked, axis=-1)
         probes = () if self._probing is None else self._probing.outputs
         likely = [array for _, arrays in self._likely for array in arrays]
-        drawn = [array for group in self._groups for array in _arrays(group)]
+        drawn = [group.tokens for group in self._groups]
+        drawn += [group.certain for group in self._groups if group.certain is not None]
+        drawn += [run.failed for group in self._groups for run in group.runs]
         carried = [state.values for state in self._states.values()]
         self.outputs = [self._sums, *drawn, *carried, *[scores for _, scores in self._scored], *likely, *probes]
         """Everything that must be evaluated before `collect`."""
+
+    @property
+    def leaves_states(self) -> bool:
+        """Whether a draw leaves something for the next one."""
+        return bool(self._states)
 
     def last_tokens(self, contexts: Sequence[int]) -> mx.array:
         """The token that each of `contexts`, by place, draws last, int32 [contexts], before it is known. Each draws at
@@ -136,27 +145,27 @@ class Sampling:
                 if isinstance(read.read, Sampler):
                     drawn = slice(place, place := place + read.read.draws)
                     scores = self._logprobs[drawn] if read.read.scores else []
-                    values.append(SampledTokens(self._tokens[drawn], scores, *self._left_after(drawn, read.read)))
+                    states, ended = ([], False) if read.read.rule is None else self._left_after(drawn, read.read)
+                    values.append(SampledTokens(self._tokens[drawn], scores, states, ended))
                 else:
                     values.append(next(probed))
             results.append(values)
         sums = host_view(self._sums)
         broken = np.isnan(sums) | (sums == np.inf)
         results = self._without_broken(results, broken.tolist()) if broken.any() else results
-        return self._without_failed(results)
+        return self._without_failed(results) if any([group.runs for group in self._groups]) else results
 
     def _add(self, row: int, read: LogitsRequest, sampler: Sampler, before: StateRow | None) -> None:
-        kind = self._round(sampler)
-        group = kind.ordered if needs_order(sampler) else kind.whole
-        if sampler.is_argmax:
-            group = kind.largest
+        carries = sampler.rule is not None and sampler.carries_states
+        kind = self._round() if carries else self._rounds[0]
+        group = kind.largest if sampler.is_argmax else kind.ordered if needs_order(sampler) else kind.whole
         for draw in range(sampler.draws):
             number = 0.0 if group is kind.largest else uniform(read.stream, read.counter, draw)
             place = len(self._tokens)
             if read.watch is not None and not draw:  # of several draws at one input the first
                 self._watched[place] = read
             rule = None if sampler.rule is None else self._ruled(row, read, sampler, before)
-            if sampler.carries_states:
+            if carries:
                 if self._carried:
                     self._follows[place] = self._carried[-1]
                 self._carried.append(place)
@@ -164,9 +173,9 @@ class Sampling:
             self._tokens.append(-1)
             self._logprobs.append(math.nan)
 
-    def _round(self, sampler: Sampler) -> _Round:
-        """Where the next draw of a context belongs: after those whose states it needs."""
-        number = len(self._carried) if sampler.carries_states else 0
+    def _round(self) -> _Round:
+        """Where the next draw of a context that carries states belongs: after those whose states it needs."""
+        number = len(self._carried)
         while len(self._rounds) <= number:
             self._rounds.append(_Round())
         return self._rounds[number]
@@ -183,8 +192,9 @@ class Sampling:
         last = self._inputs if isinstance(self._inputs, mx.array) else None
         for draws in (one.largest, one.whole, one.ordered):
             if draws.rows:
-                self._follow(draws)
-                rows, runs = draws.prepared(self._logits, last)
+                if self._follows:
+                    self._follow(draws)
+                rows, runs = prepared(draws, self._logits, last)
                 certain = None
                 if draws is one.largest:
                     tokens = argmax(rows)
@@ -194,7 +204,8 @@ class Sampling:
                     # What depends on a draw must not see it drawn again.
                     carries = any([sampler.carries_states for sampler in draws.samplers])
                     tokens, certain = from_most_likely(rows, draws, rows.shape[-1] if carries else CANDIDATES)
-                self._leave_states(draws, tokens, runs)
+                if runs:
+                    self._leave_states(draws, tokens, runs)
                 yield _Drawn(draws, tokens, certain, runs)
 
     def _follow(self, draws: Draws) -> None:
@@ -270,7 +281,7 @@ class Sampling:
         again = [index for index, sure in enumerate(host_view(certain).tolist()) if not sure]
         if again:
             draws = ordered.some(again)
-            rows, _ = draws.prepared(self._logits, self._inputs if isinstance(self._inputs, mx.array) else None)
+            rows, _ = prepared(draws, self._logits, self._inputs if isinstance(self._inputs, mx.array) else None)
             tokens, _ = from_most_likely(rows, draws, rows.shape[-1])
             self._place(draws.places, tokens)
             if any(sampler.scores for sampler in draws.samplers):
@@ -299,11 +310,6 @@ class Sampling:
         return results
 
 
-def _arrays(group: _Drawn) -> list[mx.array]:
-    certain = [] if group.certain is None else [group.certain]
-    return [group.tokens, *certain, *[run.failed for run in group.runs]]
-
-
 def _failed_rule(run: RuleRun, row: int) -> BatchFailedError:
     return BatchFailedError(
         f"rule {run.graph.name}: line {run.failed_line(row)}: the result is no number",
@@ -318,3 +324,40 @@ def _not_numbers() -> BatchFailedError:
         hint="check the weights and the activation dtype (float16 overflows in some models)",
         cause="non-finite logits",
     )
+
+
+def prepared(draws: Draws, logits: mx.array, last: mx.array | None = None) -> tuple[mx.array, list[RuleRun]]:
+    """The rows that the tokens are drawn from [draws, vocabulary], penalised, changed by rules and masked, of
+    `logits` [rows, vocabulary]; and the runs of their rules.
+
+    `last` [rows] int32 is what each row computes, where that is still being drawn.
+    """
+    if draws.rows != list(range(logits.shape[0])):
+        rows = integers(draws.rows)
+        logits, last = logits[rows], None if last is None else last[rows]
+    if draws.counts.count(None) < len(draws.counts) or any([sampler.logit_bias for sampler in draws.samplers]):
+        logits = penalized(logits, draws.samplers, draws.counts, last)
+    masked = apply_masks(logits, draws.masks)
+    if draws.rules.count(None) == len(draws.rules):
+        return masked, []
+    changed, runs = run_rules(masked, draws.rules, draws.counts, last)
+    return apply_masks(changed, draws.masks), runs
+
+
+def apply_masks(logits: mx.array, masks: Sequence[PackedMask | None]) -> mx.array:
+    """`logits` [rows, vocabulary] with forbidden tokens at -inf; rows whose mask is None are not touched."""
+    present = [mask for mask in masks if mask is not None]
+    if not present:
+        return logits
+    forbid = current_backend().forbid
+    if len(present) == len(masks):
+        return forbid(logits, np.array(present))
+    rows = mx.array([row for row, mask in enumerate(masks) if mask is not None])
+    logits = logits + 0  # the caller's rows stay as they are: probes read them unmasked
+    logits[rows] = forbid(logits[rows], np.array(present))
+    return logits
+
+
+def argmax(rows: mx.array) -> mx.array:
+    """The largest logit of each of the prepared rows [draws, vocabulary], ties to the lowest id; [draws] uint32."""
+    return mx.argmax(rows, axis=-1)

@@ -172,12 +172,16 @@ class DraftModelRunner:
 
     def _computed(self, entries: Sequence[BatchEntry]) -> tuple[list[EntryResult], float]:
         started = time.perf_counter()
-        step, reads = step_input(entries)
+        step, reads, inputs = step_input(entries)
         logits = self._model.forward(step)
         if not step.logit_rows:
             self._end_step()
             return [[] for _ in entries], time.perf_counter() - started
-        reading = Sampling(logits[:, : self._vocabulary_size].astype(mx.float32), reads, inputs=step.logit_tokens())
+        reading = Sampling(
+            logits[:, : self._vocabulary_size].astype(mx.float32),
+            reads,
+            inputs=inputs,
+        )
         self._end_step(*reading.outputs)
         return reading.collect(), time.perf_counter() - started
 

@@ -11,7 +11,7 @@ def entry(count: int, *rows: list[int]) -> BatchEntry:
 
 
 def test_pages_that_masks_hide_are_not_read() -> None:  # F8
-    step, _ = step_input([entry(1, [0, 4, 44, 12])], 16)
+    step, _, _ = step_input([entry(1, [0, 4, 44, 12])], 16)
     (segment,) = step.segments
     assert (segment.block_table, segment.kv_length, segment.masks) == ([7, 5], 28, [[0, 4, 12, 12]])
     assert step.slots == [5 * 16 + 11]

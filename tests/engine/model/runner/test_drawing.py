@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pie_mlx.calls import HIGHEST_TEMPERATURE, Sampler
-from pie_mlx.engine.model.runner import drawing
-from pie_mlx.engine.model.runner.drawing import Draws
+from pie_mlx.engine.model.runner import drawing, sampling
+from pie_mlx.engine.model.runner.batch import Draws
 from pie_mlx.errors import InvalidArgumentError
 
 VOCABULARY = 400
@@ -53,10 +53,10 @@ def draws_of(rows: Iterable[tuple[Any, ...]]) -> Draws:
 
 def draw(logits: np.ndarray, rows: Iterable[tuple[Any, ...]], candidates: int = 256) -> list[int]:
     draws = draws_of(rows)
-    array, _ = draws.prepared(mx.array(logits))
+    array, _ = sampling.prepared(draws, mx.array(logits))
     sampler = draws.samplers[0]
     if sampler.is_argmax:
-        return drawing.argmax(array).tolist()
+        return sampling.argmax(array).tolist()
     if not drawing.needs_order(sampler):
         return drawing.from_whole_row(array, draws).tolist()
     tokens, certain = drawing.from_most_likely(array, draws, candidates)

@@ -100,7 +100,7 @@ def tokens_of(result: EntryResult) -> list[int]:
 def one_by_one(model: LoadedModel, entries: Sequence[BatchEntry], steps: int) -> list[list[int]]:
     drawn: list[list[int]] = [[] for _ in entries]
     for _ in range(steps):
-        step, reads = step_input(entries)
+        step, reads, _ = step_input(entries)
         reading = Sampling(model.forward(step), reads)
         model.finish(*reading.outputs)
         for tokens, result in zip(drawn, reading.collect(), strict=True):
