@@ -63,19 +63,18 @@ class PageMap(Canvas, can_focus=True):
         self._runs = runs
         self._shares = [share for share in shares if share.amount]
         self.legend = [share for share in legend if share.amount]
+        self._name_scale()
         self.repaint()
 
+    def on_resize(self) -> None:
+        self._name_scale()
+
     def paint(self, width: int, height: int) -> list[Line]:
-        total = sum(share.amount for share in self._shares)
-        if not total:
+        if not self._shares:
             return [[Piece("no engine has said how many pages it has", "muted")]]
-        rows = max(1, height - LEGEND_LINES)
-        self._cell_lines = next((size for size in LARGEST_CELL if total <= (width // (2 * size)) * (rows // size)), 1)
-        self._row_cells = columns = max(1, width // (2 * self._cell_lines))
-        self._pages_per_cell = pages_per_cell = max(1, -(-total // (columns * (rows // self._cell_lines))))
-        each = "1 cell = 1 page" if pages_per_cell == 1 else f"1 cell = {pages_per_cell} pages"
-        self.name_border(subtitle=each)
-        self._cells = cells = cells_of(self._shares, pages_per_cell)
+        self._scale(width, height)
+        columns = self._row_cells
+        self._cells = cells = cells_of(self._shares, self._pages_per_cell)
         self._cursor = min(self._cursor, len(cells) - 1)
         if self.has_focus and self._runs:
             cells = [*cells[: self._cursor], _marked(cells[self._cursor]), *cells[self._cursor + 1 :]]
@@ -85,6 +84,20 @@ class PageMap(Canvas, can_focus=True):
             for line in cell_rows(cells[start : start + columns], self._cell_lines)
         ]
         return [*lines, *legends(self.legend, width, LEGEND_LINES)]
+
+    def _scale(self, width: int, height: int) -> None:
+        """Choose how large cells are, and how many pages each stands for."""
+        total, rows = sum(share.amount for share in self._shares), max(1, height - LEGEND_LINES)
+        self._cell_lines = next((size for size in LARGEST_CELL if total <= (width // (2 * size)) * (rows // size)), 1)
+        self._row_cells = max(1, width // (2 * self._cell_lines))
+        self._pages_per_cell = max(1, -(-total // (self._row_cells * (rows // self._cell_lines))))
+
+    def _name_scale(self) -> None:
+        """Say it in the border, which is drawn before the cells."""
+        if self._shares and self.content_size.width:
+            self._scale(*self.content_size)
+            each = "1 cell = 1 page" if self._pages_per_cell == 1 else f"1 cell = {self._pages_per_cell} pages"
+            self.name_border(subtitle=each)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         """Say what is under the pointer."""

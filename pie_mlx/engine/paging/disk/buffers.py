@@ -8,7 +8,7 @@ KEPT = 3
 
 
 class Buffers:
-    """Room for the bytes of some pages each. Take one, and give it back only once nobody reads or writes it."""
+    """Room for the bytes of some pages each. Take one, and give it back only once nothing reads or writes it."""
 
     def __init__(self, layout: PageLayout) -> None:
         self._layout = layout
