@@ -65,8 +65,8 @@ def eta(row: Row, epsilon: Number = 3e-4) -> Value:
     """Cuts tokens less likely than `epsilon` and than sqrt(epsilon)·exp(-entropy) (Hewitt et al. 2022, arXiv
     2210.15191). The likeliest token always stays."""
     p = row.probabilities
-    floor = minimum(epsilon, (0.0 * row.entropy + epsilon).sqrt() * (-row.entropy).exp())
-    return where((p >= floor) | (p >= p.max()), row.logits, -inf)
+    scaled = p * row.entropy.exp()  # at least sqrt(epsilon) where its square is at least epsilon
+    return where((p >= epsilon) | (scaled * scaled >= epsilon) | (p >= p.max()), row.logits, -inf)
 
 
 @rule(candidates=256)

@@ -5,7 +5,7 @@
 
 import { integers } from './_calls/checks.mjs';
 import { rule, whole } from './_rules/definition.mjs';
-import { hashUniform, massThreshold, minimum, where } from './_rules/values.mjs';
+import { hashUniform, massThreshold, where } from './_rules/values.mjs';
 
 export { rule, whole } from './_rules/definition.mjs';
 export { Row } from './_rules/row.mjs';
@@ -47,10 +47,9 @@ export const topNSigma = rule(
 export const eta = rule(
   function eta(row, { epsilon }) {
     const { probabilities, entropy } = row;
-    const root = row.constant(0).multiply(entropy).add(epsilon).sqrt();
-    const floor = minimum(epsilon, root.multiply(entropy.negate().exp()));
-    const kept = probabilities.greaterEqual(floor).or(probabilities.greaterEqual(probabilities.max()));
-    return where(kept, row.logits, -Infinity);
+    const scaled = probabilities.multiply(entropy.exp()); // at least sqrt(epsilon) where its square is at least epsilon
+    const likely = probabilities.greaterEqual(epsilon).or(scaled.multiply(scaled).greaterEqual(epsilon));
+    return where(likely.or(probabilities.greaterEqual(probabilities.max())), row.logits, -Infinity);
   },
   { parameters: { epsilon: 3e-4 } },
 );

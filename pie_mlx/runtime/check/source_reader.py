@@ -1,7 +1,6 @@
 """The process that reads sources, started by `program.source_reading`."""
 
 import os
-import resource
 import sys
 from pathlib import Path
 
@@ -23,19 +22,12 @@ from pie_mlx.runtime.program.source_reading import (
     Refused,
 )
 from pie_mlx.runtime.program.source_text import parse_source, read_text, unreadable
-from pie_mlx.runtime.worker.limits import bound
-
-_NICENESS = 10
-"""Running programs have priority."""
+from pie_mlx.runtime.worker.limits import limit_reader
 
 
 def main() -> None:
     """Answer the job on standard input."""
-    os.nice(_NICENESS)
-    bound(resource.RLIMIT_CORE, 0, 0)
-    bound(resource.RLIMIT_CPU, CPU_LIMIT_SECONDS, CPU_LIMIT_SECONDS + 1)
-    if sys.platform == "linux":
-        bound(resource.RLIMIT_DATA, MEMORY_LIMIT_BYTES, MEMORY_LIMIT_BYTES)
+    limit_reader(cpu_seconds=CPU_LIMIT_SECONDS, memory_bytes=MEMORY_LIMIT_BYTES)
     job = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=Job)
     sys.stdout.buffer.write(msgspec.msgpack.encode(_answer(job)))
     sys.stdout.buffer.flush()

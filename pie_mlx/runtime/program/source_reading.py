@@ -3,20 +3,17 @@
 Python's parser has no limits: a text of 1 MiB can take minutes and gigabytes, and the parser cannot be interrupted.
 """
 
-import subprocess
 import threading
-import time
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime.process_memory import residency
+from pie_mlx.runtime.limited_python import output_of
 from pie_mlx.runtime.program.entry_kind import SourceFacts, facts_of
 from pie_mlx.runtime.program.manifest import Manifest
 from pie_mlx.runtime.program.source_text import parse_source
-from pie_mlx.runtime.sandbox.interpreter import isolated_python
 
 AT_ONCE_BYTES = 16 << 10
 """Shorter sources are parsed in this process: the worst of them take Python 60 ms and 26 MB."""
@@ -26,7 +23,6 @@ CPU_LIMIT_SECONDS = 15
 PATIENCE_SECONDS = 60.0
 """Wall-clock limit, for a machine under load."""
 
-_LOOK_SECONDS = 0.1
 _READERS = threading.BoundedSemaphore(2)
 BOOT = "from pie_mlx.runtime.check.source_reader import main; main()"
 
@@ -104,33 +100,12 @@ def _answer(job: Job, file: Path, expected: type[Expected]) -> Expected:
 
 def _run(given: bytes, file: Path) -> bytes:
     try:
-        process = subprocess.Popen(
-            isolated_python(BOOT), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        )
+        output = output_of(BOOT, given, memory_bytes=MEMORY_LIMIT_BYTES, patience_seconds=PATIENCE_SECONDS)
     except OSError as error:
         raise LaunchError(f"{file}: cannot start a process to read it: {error.strerror}", hint="try again") from None
-    over = threading.Event()
-    watch = threading.Thread(target=_watch, args=(process, over), name="pie-source-watch", daemon=True)
-    watch.start()
-    try:
-        output, _ = process.communicate(given)
-    finally:
-        over.set()
-        process.kill()
-        process.wait()
-        watch.join()
-    if process.returncode != 0:
+    if output is None:
         raise LaunchError(
             f"{file}: Python cannot read it within {CPU_LIMIT_SECONDS} s and {MEMORY_LIMIT_BYTES >> 20} MiB",
             hint="flatten deep expressions, and keep data in files of its own",
         )
     return output
-
-
-def _watch(process: "subprocess.Popen[bytes]", over: threading.Event) -> None:
-    """Kill it when it exceeds a limit: its own limits do not bound memory on a Mac, nor wall-clock time anywhere."""
-    until = time.monotonic() + PATIENCE_SECONDS
-    while not over.wait(_LOOK_SECONDS):
-        if time.monotonic() > until or residency(process.pid).resident_bytes > MEMORY_LIMIT_BYTES:
-            process.kill()
-            return

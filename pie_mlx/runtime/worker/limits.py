@@ -1,5 +1,6 @@
-"""Resource limits that a worker sets for its own process."""
+"""Resource limits that a process of ours sets for itself."""
 
+import os
 import resource
 import sys
 
@@ -14,9 +15,9 @@ _UNUSED_BYTES = 64 << 30
 """Address space beyond the memory limit. It bounds the kernel's page tables for pages that are only read, a 512th of
 this."""
 
-
 _NODE_BYTES = 573 << 20
 """Writable memory that Node maps before it runs anything: most of it is room for compiled code."""
+_READERS_NICENESS = 10
 
 
 def apply_limits(spec: LaunchSpec) -> None:
@@ -71,6 +72,16 @@ def cpu_exceeded(limit_seconds: int) -> ProcessError:
     return ProcessError(
         f"CPU limit of {limit_seconds} s exceeded", hint="compute less in the program, or raise [runtime] max_cpu_secs"
     )
+
+
+def limit_reader(*, cpu_seconds: int, memory_bytes: int) -> None:
+    """Limit this process, which is about to read what a stranger wrote: running programs have priority. The memory of a
+    Mac's processes is watched from outside."""
+    os.nice(_READERS_NICENESS)
+    bound(resource.RLIMIT_CORE, 0, 0)
+    bound(resource.RLIMIT_CPU, cpu_seconds, cpu_seconds + 1)
+    if sys.platform == "linux":
+        bound(resource.RLIMIT_DATA, memory_bytes, memory_bytes)
 
 
 def bound(kind: int, soft: int, hard: int) -> None:

@@ -2,15 +2,12 @@
 
 import importlib.metadata
 import importlib.util
-import subprocess
 import threading
-import time
 
 import msgspec
 
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime.process_memory import residency
-from pie_mlx.runtime.sandbox.interpreter import isolated_python
+from pie_mlx.runtime.limited_python import output_of
 from pie_mlx.wasm.facts import Facts
 
 MEMORY_LIMIT_BYTES = 3 << 30
@@ -18,7 +15,6 @@ CPU_LIMIT_SECONDS = 120
 PATIENCE_SECONDS = 180.0
 """Wall-clock limit, for a machine under load."""
 
-_LOOK_SECONDS = 0.1
 _COMPILERS = threading.BoundedSemaphore(1)
 BOOT = "from pie_mlx.runtime.worker.compiled.compiler import main; main()"
 
@@ -58,33 +54,12 @@ def compiler_version() -> str:
 
 def _run(wasm: bytes) -> bytes:
     try:
-        process = subprocess.Popen(
-            isolated_python(BOOT), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        )
+        output = output_of(BOOT, wasm, memory_bytes=MEMORY_LIMIT_BYTES, patience_seconds=PATIENCE_SECONDS)
     except OSError as error:
         raise LaunchError(f"component: its compiler does not start: {error.strerror}", hint="try again") from None
-    over = threading.Event()
-    watch = threading.Thread(target=_watch, args=(process, over), name="pie-compiler-watch", daemon=True)
-    watch.start()
-    try:
-        output, _ = process.communicate(wasm)
-    finally:
-        over.set()
-        process.kill()
-        process.wait()
-        watch.join()
-    if process.returncode != 0:
+    if output is None:
         raise LaunchError(
             f"component: it cannot be compiled within {CPU_LIMIT_SECONDS} s and {MEMORY_LIMIT_BYTES >> 20} MiB",
             hint="build it with optimisation, and without what it does not need",
         )
     return output
-
-
-def _watch(process: "subprocess.Popen[bytes]", over: threading.Event) -> None:
-    """Kill it when it exceeds a limit: its own limits do not bound memory on a Mac, nor wall-clock time anywhere."""
-    until = time.monotonic() + PATIENCE_SECONDS
-    while not over.wait(_LOOK_SECONDS):
-        if time.monotonic() > until or residency(process.pid).resident_bytes > MEMORY_LIMIT_BYTES:
-            process.kill()
-            return
