@@ -21,6 +21,7 @@ from pie_mlx.cli.engine.reuse import served_source
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.terminal.errors import INTERRUPTED, report_failure, warn
 from pie_mlx.cli.terminal.progress import progress_line
+from pie_mlx.cli.terminal.queued_errors import queued_errors
 from pie_mlx.cli.terminal.signals import end_at_once, ending_signals
 from pie_mlx.cli.terminal.text import without_controls
 from pie_mlx.config import setting_variables
@@ -120,6 +121,7 @@ class _Serving:
     async def run(self) -> int:
         """Raises click.UsageError and PieError."""
         with (
+            queued_errors(),  # the loop prints what programs write, and must not wait for who reads it
             telemetry_of(self.config.telemetry, warn) as telemetry,
             recording_in(self.record, "--record or PIE_LOG") as recording,
         ):
@@ -179,7 +181,7 @@ class _Serving:
             hint="raise [model.engine] ready_timeout_s",
         )
         code = report_failure(error, self.common)
-        sys.stderr.flush()
+        sys.stderr.close()
         os._exit(code)
 
     def _observers(
