@@ -164,7 +164,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--contexts", type=int, nargs="+", default=[1, 32, 256, 1024])
     parser.add_argument("--policies", nargs="+", choices=POLICIES, default=["fcfs", "market"])
     options = parser.parse_args(words)
-    gc.collect()  # as an engine does once it has loaded, so that what was imported is not walked in a tick
+    gc.collect()  # as 'pie serve' does, so that what was imported is not walked in a tick
     gc.freeze()
     asyncio.run(measure(options))
 

@@ -1,8 +1,9 @@
 """Settings every test shares."""
 
 import functools
+import gc
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
@@ -24,3 +25,15 @@ def tiny_model_directory(tmp_path_factory: pytest.TempPathFactory) -> Callable[[
 
     root = tmp_path_factory.mktemp("models")
     return functools.cache(lambda architecture: write_tiny_model(root / architecture, architecture))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, None, None]:
+    """Keeps the garbage collector from walking what is imported here, now and at every test that collects."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.collect()
+        gc.freeze()

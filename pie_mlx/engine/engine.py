@@ -224,9 +224,6 @@ class EngineCore:
                 self._settings, seed, self._emit, self._details, self._progress, stopping
             )
             self._stopping = stopping.pop_all()
-        # Objects from loading never die: keep the collector from walking them during a tick.
-        gc.collect()
-        gc.freeze()
         sys.setswitchinterval(min(sys.getswitchinterval(), TURN_SECONDS))
 
     async def _end(self) -> None:
@@ -249,8 +246,6 @@ class EngineCore:
     async def _stop(self, services: Services) -> None:
         await asyncio.gather(*(_close(services, process) for process in services.processes.values()))
         await self._stopping.aclose()
-        # Objects frozen by this engine may die now; the collector finds them in time.
-        gc.unfreeze()
 
     async def _on_loop(self, coroutine: Coroutine[Any, Any, T]) -> T:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, self._loop))

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import json
 import os
 import signal
@@ -133,6 +134,9 @@ class _Serving:
             from pie_mlx.server import Server
             from pie_mlx.server.configured import engine_maker, registry_limits, server_settings, user_keys
 
+            # Modules never die: keep the collector from walking them during a tick. The models may be unloaded.
+            gc.collect()
+            gc.freeze()
             server = Server(
                 server_settings(self.config),
                 engine_maker(self.config, self.settings, home(), progress=progress),
