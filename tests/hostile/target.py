@@ -1,6 +1,7 @@
 """The engine under attack, and a watch on how it bears it."""
 
 import contextlib
+import os
 import threading
 import time
 import urllib.error
@@ -75,3 +76,12 @@ class Target(Serving):
         assert health.worst_seconds <= HEALTH_SECONDS
         if growth_bytes is not None:
             assert health.growth_bytes <= growth_bytes
+
+    def clean_up(self):
+        """Ends it, and checks that nothing that was sent to it was an error of its own."""
+        said, messages = b"", self.child.stderr.fileno()
+        os.set_blocking(messages, False)
+        with contextlib.suppress(BlockingIOError):
+            said = os.read(messages, 1 << 20)
+        super().clean_up()
+        assert b"Exception in callback" not in said, said.decode()

@@ -224,12 +224,13 @@ class WorkerLink:
 
     def _turn(self) -> int:
         """Deliver some frames, unless the engine is needed elsewhere; returns their number."""
-        if self._closed or self._receiver is None or self._drained is not None:
+        receiver = self._receiver
+        if self._closed or receiver is None or self._drained is not None:
             return 0
-        frames, rest_seconds = 0, self._receiver.spent(0, 0)
+        frames, rest_seconds = 0, receiver.spent(0, 0)
         if not rest_seconds:
             begun, frames = time.perf_counter(), self._take_frames(FRAMES_PER_TURN)
-            rest_seconds = self._receiver.spent(time.perf_counter() - begun, frames)
+            rest_seconds = receiver.spent(time.perf_counter() - begun, frames)
         if self._decoding is None:
             self._await_turn(rest_seconds, more=frames == FRAMES_PER_TURN)
         return frames

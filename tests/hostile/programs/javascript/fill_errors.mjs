@@ -1,6 +1,6 @@
-// An engine waits for nobody who should read what programs write to standard error.
+// What is printed on standard error stops no engine whose own standard error is read by nobody.
 
 export async function main({ lines }) {
   for (let line = 0; line < lines; line++) console.error('x'.repeat(999));
-  return 'written';
+  return 'printed';
 }

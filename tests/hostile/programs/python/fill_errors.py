@@ -1,0 +1,9 @@
+"""What is printed on standard error stops no engine whose own standard error is read by nobody."""
+
+import sys
+
+
+async def main(input):
+    for _ in range(input["lines"]):
+        print("x" * 999, file=sys.stderr)
+    return "printed"
