@@ -80,7 +80,7 @@ async def start_services(
     accounting = _open_accounting(settings, store.pool.capacity, emit)
     emit(EngineStarted(model.name, settings.policy, store.pool.capacity, settings.page_size))
     queue = _begin_to_tick(settings, store, runner, accounting, spill, disk, emit, stopping)
-    processes = Processes(accounting)
+    processes = Processes(accounting, queue.count_loop_time)
     stopping.callback(processes.close)
     return Services(
         seed=seed,

@@ -3,10 +3,12 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Sequence
+import types
+from collections.abc import Callable, Coroutine, Generator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from typing import TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -15,6 +17,8 @@ SHARE = 0.25
 BURST_SECONDS = 0.05
 MOST_DEBT_SECONDS = 0.5
 """Time used while no other process wanted it is soon forgotten."""
+MOST_DEBTORS = 1024
+"""Users whose time is remembered, besides those who should rest."""
 THREADS = 4
 """For what would hold up the loop; each process uses one of them at a time."""
 
@@ -41,12 +45,39 @@ class LoopDebt:
         return excess / SHARE if excess > 0 and self.others_compute() else 0.0
 
 
+class LoopShares:
+    """What each user used of a loop beyond its share. `others_compute` tells of a user whether others have programs."""
+
+    def __init__(self, others_compute: Callable[[str], bool], clock: Callable[[], float] = time.monotonic) -> None:
+        self._others_compute, self._clock = others_compute, clock
+        self._debts: dict[str, LoopDebt] = {}
+
+    def rest_seconds(self, user: str) -> float:
+        """How long nothing should be done for a user."""
+        debt = self._debts.get(user)
+        if debt is None:
+            return 0.0
+        debt.charge(0.0)
+        return debt.rest_seconds
+
+    async def charging(self, user: str, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Do some work for a user, which pays for it."""
+        if len(self._debts) >= MOST_DEBTORS and user not in self._debts:
+            self._debts = {name: debt for name, debt in self._debts.items() if self.rest_seconds(name)}
+        debt = self._debts.setdefault(user, LoopDebt(partial(self._others_compute, user), self._clock))
+        return await metered(work(), debt.charge, self._clock)
+
+
 @dataclass(slots=True, eq=False)
 class EngineTime:
-    """Of one process, whose debt and whose user's debt are `debts`. Belongs to the engine's loop."""
+    """Of one process, whose debt and whose user's debt are `debts`. Belongs to the engine's loop.
+
+    `worked` gets the seconds that the loop works for its frames and calls.
+    """
 
     threads: Executor
     debts: Sequence[LoopDebt]
+    worked: Callable[[float], None] = lambda seconds: None
     seconds: float = 0.0
     """Processor time used for it so far."""
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -56,6 +87,15 @@ class EngineTime:
         self.seconds += seconds
         for debt in self.debts:
             debt.charge(seconds)
+
+    @contextlib.contextmanager
+    def working(self) -> Generator[None]:
+        """The loop works for it, besides its calls."""
+        begun = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.worked(time.perf_counter() - begun)
 
     def count(self, seconds: float) -> None:
         """Count processor time for which no other process waited."""
@@ -83,6 +123,26 @@ class EngineTime:
         # Not here: the waiting task may be cancelled, which does not end what a thread has begun.
         running.add_done_callback(lambda _: _release(loop, self._turn))
         return await asyncio.wrap_future(running)
+
+
+@types.coroutine
+def metered(
+    work: Coroutine[Any, Any, T], worked: Callable[[float], None], clock: Callable[[], float] = time.perf_counter
+) -> Generator[Any, Any, T]:
+    """Do `work`; `worked` gets the seconds of each of its steps, without its waits."""
+    step = partial(work.send, None)
+    while True:
+        begun = clock()
+        try:
+            awaited = step()
+        except StopIteration as end:
+            return end.value
+        finally:
+            worked(clock() - begun)
+        try:
+            step = partial(work.send, (yield awaited))
+        except BaseException as error:  # it is cancelled
+            step = partial(work.throw, error)
 
 
 def _timed(work: Callable[..., T], given: tuple[object, ...]) -> tuple[T | Exception, float]:

@@ -1,7 +1,7 @@
 """The running inferlets, and the families that share an account."""
 
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -17,12 +17,13 @@ from pie_mlx.errors import EngineStoppedError, InvalidArgumentError
 class Processes(Mapping[str, HostedProcess]):
     """Processes by id. Only the engine's loop changes them.
 
-    `families` are the open processes of each account: a launch root and what was launched from it (M1).
+    `families` are the open processes of each account: a launch root and what was launched from it (M1). `worked` gets
+    the seconds that the engine's loop works for the calls of a user.
     """
 
-    def __init__(self, accounting: Accounting) -> None:
+    def __init__(self, accounting: Accounting, worked: Callable[[str, float], None]) -> None:
         self.families: dict[int, list[HostedProcess]] = {}
-        self._accounting = accounting
+        self._accounting, self._worked = accounting, worked
         self._by_id: dict[str, HostedProcess] = {}
         self._debts: dict[str, LoopDebt] = {}
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="pie-aside")
@@ -54,7 +55,8 @@ class Processes(Mapping[str, HostedProcess]):
         account = self._account(parent, token_budget)
         identity = process_id or str(uuid.uuid4())
         of_user = self._debts.setdefault(username, LoopDebt(partial(self._strangers_compute, username)))
-        time = EngineTime(self._threads, (LoopDebt(partial(self._others_compute, identity)), of_user))
+        debts = LoopDebt(partial(self._others_compute, identity)), of_user
+        time = EngineTime(self._threads, debts, partial(self._worked, username))
         process = HostedProcess(username, program, session, account, time, identity, ports=ports)
         self._by_id[identity] = process
         self.families.setdefault(account, []).append(process)

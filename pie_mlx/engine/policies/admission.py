@@ -1,6 +1,7 @@
 """Which launches may start: rule Q11."""
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping
 
 import msgspec
@@ -28,26 +29,27 @@ class AdmissionTerms(msgspec.Struct, frozen=True):
         return self.capacity_pages * self.oversubscription + slack
 
 
-class QueuedLaunch(msgspec.Struct, frozen=True):
-    """A launch root that wants to start."""
+class LaunchClaim(msgspec.Struct, frozen=True):
+    """A launch root of a user, which has started or wants to."""
 
     account: int
     claim: float
+    user: str = ""
 
 
 class Admission(msgspec.Struct, frozen=True):
-    """Claims of the admitted accounts, the queue in order, and the barrier.
+    """The claims of the admitted accounts, the queue in order, and the barrier.
 
     `resume_below` is set while a denial holds the queue back: it moves on when the claims have fallen to that sum.
     """
 
-    claims: Mapping[int, float] = {}
-    queue: tuple[QueuedLaunch, ...] = ()
+    claims: Mapping[int, LaunchClaim] = {}
+    queue: tuple[LaunchClaim, ...] = ()
     resume_below: float | None = None
 
     @property
     def claimed(self) -> float:
-        return math.fsum(self.claims.values())
+        return math.fsum([launch.claim for launch in self.claims.values()])
 
 
 def check_claim(terms: AdmissionTerms, endowment: float) -> None:
@@ -61,11 +63,11 @@ def check_claim(terms: AdmissionTerms, endowment: float) -> None:
 
 
 def request_launch(
-    state: Admission, terms: AdmissionTerms, account: int, endowment: float
+    state: Admission, terms: AdmissionTerms, account: int, endowment: float, user: str = ""
 ) -> tuple[Admission, tuple[int, ...]]:
     """Queues a launch; the new state and the accounts that may start now. Raises AdmissionError if it never can."""
     check_claim(terms, endowment)
-    launch = QueuedLaunch(account, terms.claim(endowment))
+    launch = LaunchClaim(account, terms.claim(endowment), user)
     return _admit(msgspec.structs.replace(state, queue=(*state.queue, launch)), terms)
 
 
@@ -77,6 +79,12 @@ def end_launch(state: Admission, terms: AdmissionTerms, account: int) -> tuple[A
 
 
 def _admit(state: Admission, terms: AdmissionTerms) -> tuple[Admission, tuple[int, ...]]:
+    state, in_order = _admit_in_order(state, terms)
+    state, within_shares = _admit_within_shares(state, terms)
+    return state, (*in_order, *within_shares)
+
+
+def _admit_in_order(state: Admission, terms: AdmissionTerms) -> tuple[Admission, tuple[int, ...]]:
     claimed = state.claimed
     if state.resume_below is not None and claimed > state.resume_below:
         return state, ()
@@ -86,12 +94,34 @@ def _admit(state: Admission, terms: AdmissionTerms) -> tuple[Admission, tuple[in
         if claimed + launch.claim > terms.cap:
             barrier = _barrier(terms, launch.claim)
             break
-        claims[launch.account] = launch.claim
+        claims[launch.account] = launch
         claimed += launch.claim
         admitted.append(launch.account)
     else:
         barrier = None
     return Admission(claims, state.queue[len(admitted) :], barrier), tuple(admitted)
+
+
+def _admit_within_shares(state: Admission, terms: AdmissionTerms) -> tuple[Admission, tuple[int, ...]]:
+    """What others claim, and how many of theirs wait, keeps no user from its share of the cap."""
+    held: defaultdict[str, float] = defaultdict(float, dict.fromkeys((launch.user for launch in state.queue), 0.0))
+    if not held:
+        return state, ()
+    for launch in state.claims.values():
+        held[launch.user] += launch.claim
+    if len(held) < 2:
+        return state, ()
+    admitted, queue, full = list[LaunchClaim](), list[LaunchClaim](), set[str]()
+    for launch in state.queue:
+        if launch.user in full or held[launch.user] + launch.claim > terms.cap / len(held):
+            full.add(launch.user)
+            queue.append(launch)
+        else:
+            held[launch.user] += launch.claim
+            admitted.append(launch)
+    claims = {**state.claims, **{launch.account: launch for launch in admitted}}
+    started = tuple([launch.account for launch in admitted])
+    return Admission(claims, tuple(queue), state.resume_below if queue else None), started
 
 
 def _barrier(terms: AdmissionTerms, claim: float) -> float:

@@ -58,10 +58,11 @@ class UserTurns(msgspec.Struct, frozen=True):
         others = [self.used[user] for user in users if user != self.holder]
         return min(others, default=math.inf) + TURN_SECONDS - self.used[self.holder]
 
-    def charged(self, seconds: float) -> "UserTurns":
-        """After the holder used so much. Users without work who used so little that it makes no difference are
-        forgotten."""
-        used = {**self.used, self.holder: self.used.get(self.holder, 0.0) + seconds}
+    def charged(self, seconds: float, others: Mapping[str, float] = {}) -> "UserTurns":
+        """After the holder used so much, and `others`, who are known, so much of its turn. Users without work who used
+        so little that it makes no difference are forgotten."""
+        costs = {**others, self.holder: seconds}
+        used = {**self.used, **{user: self.used.get(user, 0.0) + cost for user, cost in costs.items()}}
         floor = max(used.values()) - MOST_CREDIT_SECONDS
         return replace(self, used={user: one for user, one in used.items() if user in self.users or one > floor})
 

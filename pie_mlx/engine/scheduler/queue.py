@@ -112,6 +112,10 @@ class SchedulerQueue:
         """Pages or bids changed."""
         self._state.changed.set()
 
+    def count_loop_time(self, user: str, seconds: float) -> None:
+        """The engine's loop has worked so long for calls of a user."""
+        self._state.count_loop_time(user, seconds)
+
     @property
     def ticks(self) -> int:
         """Batches so far."""

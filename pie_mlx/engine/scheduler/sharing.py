@@ -81,7 +81,7 @@ class DeviceSharing:
             waited = min(max(0.0, since - seconds), LONGEST_AWAITED_SECONDS)
             self._steps.setdefault(len(chunks), Lately()).add((seconds + waited) / steps)
         if len(self._present) < 2:
-            self._since = now
+            self._begin_period(now)
             return
         rows = Counter([task.context.user for task, _ in chunks])
         if is_shared and all([count <= ATOMIC_TOKENS for _, count in chunks]):
@@ -93,17 +93,31 @@ class DeviceSharing:
 
     def charge(self, seconds: float = 0.0) -> None:
         """A batch is over, which took so many `seconds`: they are charged to the user whose turn it is, with the wait
-        before. What is beyond the longest wait for a program is no fault of its user."""
+        before. Each user pays for what the loop did for it while the device stood still."""
         now = self._clock()
         if self._state.turn is not None:
-            self._turns = self._turns.charged(min(now - self._since, seconds + LONGEST_AWAITED_SECONDS))
+            self._turns = self._charged(now - self._since, seconds)
             self._mode = self._mode.after_turn(now)
-        self._since = now
+        self._begin_period(now)
 
     def pause(self) -> None:
         """No user waits for another one: the time until one does is not counted."""
         self._state.turn = None
-        self._since = self._clock()
+        self._begin_period(self._clock())
+
+    def _begin_period(self, now: float) -> None:
+        self._since = now
+        self._state.loop_seconds.clear()
+
+    def _charged(self, passed: float, seconds: float) -> UserTurns:
+        """The turns after so much time has passed. What is beyond the longest wait for a program is no fault of its
+        user."""
+        worked, holder = self._state.loop_seconds, self._turns.holder
+        others = {user: worked[user] for user in worked.keys() & self._turns.used.keys() - {holder}}
+        total = sum(others.values())
+        theirs = min(total, max(0.0, passed - seconds))
+        own = min(passed - theirs, seconds + LONGEST_AWAITED_SECONDS + worked.get(holder, 0.0))
+        return self._turns.charged(own, {user: one * theirs / total for user, one in others.items() if one})
 
     def _note_present(self, passes: Sequence[Chunk], absent: Sequence[int]) -> None:
         """Users with passes, and those who had some a moment ago."""
@@ -128,8 +142,11 @@ class DeviceSharing:
         if not users:
             self._state.turn = None
             return ()
-        self._turns = self._turns.given(users)
-        holder = self._turns.holder
+        turns, turn = self._turns.given(users), self._state.turn
+        if turn is not None and turn.user != turns.holder:  # since its last batch the loop worked for that user
+            self.charge()
+            turns = self._turns.given(users)
+        self._turns, holder = turns, turns.holder
         left = min(self._turns.seconds_left(users), TURN_SECONDS)
         self._state.turn = Turn(holder, self._since + left, awaited_until.get(holder, 0.0))
         return [one for one in passes if contexts[one.context].user == holder]

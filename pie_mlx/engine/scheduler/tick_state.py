@@ -103,7 +103,8 @@ class TickState:
     of pages, and while not even a short piece of a prompt fits them, it `holds_prompts`. `changed` wakes the loop.
     `window_cost` is what drafts take. `forks` were forked and have not run since; at `forked_seconds` (monotonic) the
     latest of them was made, or asked for its first pass. `tick_seconds` is what a tick takes lately. `turn` is
-    whose turn it is, None while no passes are held back for those of other users.
+    whose turn it is, None while no passes are held back for those of other users. `loop_seconds` is what the engine's
+    loop has worked for each user since the last batch, while there are turns.
     """
 
     store: PageStore
@@ -122,6 +123,7 @@ class TickState:
     batch_contexts: int = 0
     window_cost: WindowCost = field(default_factory=WindowCost)
     turn: Turn | None = None
+    loop_seconds: dict[str, float] = field(default_factory=dict[str, float])
     arrivals: "itertools.count[int]" = field(default_factory=itertools.count)
 
     def has_work(self, context: int) -> bool:
@@ -183,6 +185,11 @@ class TickState:
             self.window_cost.observe(tick)
         self.batch_contexts = tick.contexts
         self.ticks += 1
+
+    def count_loop_time(self, user: str, seconds: float) -> None:
+        """The engine's loop has worked so long for a user; of no account while none holds up others."""
+        if self.turn is not None:
+            self.loop_seconds[user] = self.loop_seconds.get(user, 0.0) + seconds
 
     def note_fork(self, context: int) -> None:
         """The context was forked, or asks for its first pass since."""

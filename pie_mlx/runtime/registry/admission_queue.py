@@ -30,10 +30,10 @@ class PageAdmission:
         """Raises AdmissionError if such a launch can never start."""
         check_claim(self.terms, self.endowment(token_budget))
 
-    def request(self, root: str, token_budget: int | None) -> list[str]:
-        """Queue a launch; returns the roots that may start now, in order. Raises what `check` raises."""
+    def request(self, root: str, user: str, token_budget: int | None) -> list[str]:
+        """Queue a launch of a user; returns the roots that may start now, in order. Raises what `check` raises."""
         number = next(self._numbers)
-        self._state, started = request_launch(self._state, self.terms, number, self.endowment(token_budget))
+        self._state, started = request_launch(self._state, self.terms, number, self.endowment(token_budget), user)
         self._number_of[root], self._root_of[number] = number, root
         return self._roots(started)
 
@@ -117,7 +117,7 @@ class AdmissionQueue:
         """Start a launch root as soon as possible; until then its state is `queued`, with a `reason`."""
         self._records[record.id] = record
         admission = self._admitting()
-        started = admission.request(record.id, record.token_budget)
+        started = admission.request(record.id, record.username, record.token_budget)
         if record.id not in started:
             record.reason = admission.reason()
         self._admit(started)

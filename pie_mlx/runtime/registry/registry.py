@@ -7,7 +7,9 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
+from pie_mlx.engine.hosting.engine_time import LoopShares
 from pie_mlx.errors import AdmissionError, ProcessCancelledError, ProcessError
 from pie_mlx.events import (
     SIGNAL,
@@ -36,14 +38,11 @@ from pie_mlx.runtime.registry.record import ClientRelay, ProcessRecord, Sink
 STOPPED = "Engine stopped"
 
 
-def _ignore(event: Event) -> None: ...
-
-
 class Registry:
     """Belongs to the loop that entered `engine`; nothing in it waits for the model.
 
     `logs` None logs nothing. `model` is the programs' name for the engine's model. `emit` gets the events of launches
-    that are queued, and of those terminated while queued.
+    that are queued, and of those terminated while queued. `loop_shares` has what users cost that loop.
     """
 
     def __init__(
@@ -53,7 +52,7 @@ class Registry:
         model: str,
         limits: RegistryLimits | None = None,
         logs: OutputLogs | None = None,
-        emit: Callable[[Event], None] = _ignore,
+        emit: Callable[[Event], None] = lambda event: None,
     ) -> None:
         self._engine = engine
         self._model = model
@@ -68,6 +67,7 @@ class Registry:
         self._live: Counter[str] = Counter()
         self._input_characters: Counter[str] = Counter()
         self._tasks: set[asyncio.Task[None]] = set()
+        self.loop_shares = LoopShares(lambda user: any(self._live[one] for one in self._live if one != user))
         engine.start_children_with(self._start_child)
 
     @property
@@ -314,7 +314,7 @@ class Registry:
         )
 
     def _spawn(self, record: ProcessRecord) -> None:
-        task = asyncio.create_task(self._run(record))
+        task = asyncio.create_task(self.loop_shares.charging(record.username, partial(self._run, record)))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 

@@ -2,11 +2,13 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from pie_mlx.calls import Call
+from pie_mlx.engine.hosting.engine_time import metered
 from pie_mlx.engine.hosting.loop import ended
 from pie_mlx.engine.hosting.process import ProcessHost
 from pie_mlx.errors import PieError, ProcessError, ProtocolError
@@ -96,12 +98,12 @@ class CallDispatcher:
             raise ProtocolError(f"call {number}: number in use")
         loop = asyncio.get_running_loop()
         if number == NO_ANSWER:
-            task = loop.create_task(self._host.answer(message))
+            task = loop.create_task(self._metered(partial(self._host.answer, message)))
             task.add_done_callback(self._end_posted)
             self._posted[task] = held_bytes
             self._posted_bytes += held_bytes
         elif self._has_room(held_bytes):
-            self._tasks[number] = (loop.create_task(self._serve(number, message)), held_bytes)
+            self._tasks[number] = (loop.create_task(self._metered(partial(self._serve, number, message))), held_bytes)
             self._held_bytes += held_bytes
             self._call_memory.count_bytes(held_bytes)
         else:
@@ -140,6 +142,9 @@ class CallDispatcher:
         if held_bytes:
             self._call_memory.count_bytes(-held_bytes)
         return task
+
+    async def _metered(self, work: Callable[[], Coroutine[Any, Any, Any]]) -> None:
+        await metered(work(), self._host.time.worked)
 
     async def _serve(self, number: int, message: Call[Any]) -> None:
         """Answers here, not in a done callback, which would cost another loop iteration per decode step."""

@@ -177,12 +177,11 @@ class WorkerExecutor:
 
     def exited(self, exit: Exit) -> None:
         """The worker has exited."""
-        self._exited = True
-        self._pool.gate.started(self)
-        if self._link is not None:
-            self._link.drain(partial(self._gone, exit))
-        else:
-            self._gone(exit)
+        with self._host.time.working():
+            self._exited = True
+            self._pool.gate.started(self)
+            gone = partial(self._gone, exit)
+            gone() if self._link is None else self._link.drain(gone)
 
     # Called by the link.
 
@@ -193,6 +192,7 @@ class WorkerExecutor:
         return self._pool.frame_turns.enter(self.username, turn)
 
     def spent(self, seconds: float, frames: int) -> float:
+        self._host.time.worked(seconds)
         self._host.time.charge(seconds + frames * FRAME_SECONDS)
         return self._host.time.rest_seconds
 
@@ -253,6 +253,10 @@ class WorkerExecutor:
 
     def begin(self) -> None:
         """Give it a worker, unless it was cancelled."""
+        with self._host.time.working():
+            self._begin()
+
+    def _begin(self) -> None:
         if self._cancelled:
             self._finish(Failed(ProcessCancelledError(self._cancelled)))
             return

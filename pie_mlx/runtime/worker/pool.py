@@ -297,8 +297,7 @@ class WorkerPool:
     def _lost(self) -> None:
         """The fork server has died, and all workers with it: start another."""
         for process_id in self._process_ids.values():
-            # Only Linux has killed them already.
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError):  # only Linux has killed them already
                 os.killpg(process_id, signal.SIGKILL)
         for number in [*self._running, *self._idle, *self._nodes.idle]:
             self._exited(number, Exit(-9, 0.0))

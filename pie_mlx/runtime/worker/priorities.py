@@ -21,9 +21,9 @@ class Weighed(Protocol):
 
 
 def weigh(workers: Iterable[Weighed]) -> None:
-    """While several users have workers, let the n-th of each user, oldest first, count for 1/n of a worker.
+    """While several users have workers, let the n-th of each user, oldest first, count for 1/n² of a worker.
 
-    So one more worker hardly takes anything from others. The system lets no worker become less nice again.
+    So all workers of a user together count for little more than one. The system lets no worker become less nice again.
     """
     workers = list(workers)
     if len({worker.username for worker in workers}) < 2:
@@ -31,8 +31,15 @@ def weigh(workers: Iterable[Weighed]) -> None:
     places: Counter[str] = Counter()
     for worker in workers:
         places[worker.username] += 1
-        niceness = min(NICEST, round(math.log(places[worker.username], WEIGHT_STEP)))
+        niceness = min(NICEST, round(2 * math.log(places[worker.username], WEIGHT_STEP)))
         if worker.process_id is not None and niceness > worker.niceness:
-            with contextlib.suppress(OSError):  # it has ended, or leads no group yet
-                os.setpriority(os.PRIO_PGRP, worker.process_id, niceness)
-                worker.niceness = niceness
+            worker.niceness = niceness if _is_set(worker.process_id, niceness) else worker.niceness
+
+
+def _is_set(process_id: int, niceness: int) -> bool:
+    """Whether a process and its descendants have it now. One that was just forked leads no group yet."""
+    for kind in (os.PRIO_PGRP, os.PRIO_PROCESS):
+        with contextlib.suppress(OSError):
+            os.setpriority(kind, process_id, niceness)
+            return True
+    return False  # it has ended

@@ -5,6 +5,7 @@ import contextlib
 import logging
 import time
 from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
 from typing import Any
 
 from pie_mlx.engine import inspection
@@ -264,11 +265,21 @@ class Connection:
             while len(self._background) >= UNANSWERED_LIMIT:
                 self._limit.clear()
                 await self._limit.wait()
-            await self._handle(frame)
+            await self._take(frame)
             await asyncio.sleep(0)  # do not delay other clients
             self._inbox_bytes -= len(frame)
             if self._inbox.empty():
                 self._wire.resume_reading()
+
+    async def _take(self, data: bytes) -> None:
+        """Handle a frame, within its user's share of the loop."""
+        user, shares = self.identity.user, self.service.registry.loop_shares
+        if user is None or user.admin:
+            await self._handle(data)
+            return
+        if rest_seconds := shares.rest_seconds(user.name):
+            await asyncio.sleep(rest_seconds)
+        await shares.charging(user.name, partial(self._handle, data))
 
     async def _handle(self, data: bytes) -> None:
         try:

@@ -3,10 +3,20 @@
 import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 
-from pie_mlx.engine.hosting.engine_time import BURST_SECONDS, MOST_DEBT_SECONDS, SHARE, EngineTime, LoopDebt
+from pie_mlx.engine.hosting.engine_time import (
+    BURST_SECONDS,
+    MOST_DEBT_SECONDS,
+    MOST_DEBTORS,
+    SHARE,
+    EngineTime,
+    LoopDebt,
+    LoopShares,
+    metered,
+)
 
 
 class Clock:
@@ -107,3 +117,67 @@ async def test_errors_of_the_work_are_raised_and_its_time_is_counted(costs):
     debt, seconds = costs.rest_seconds, costs.seconds
     costs.count(0.5)
     assert (costs.rest_seconds, costs.seconds) == (debt, seconds + 0.5)
+
+
+async def test_work_is_timed_without_its_waits(clock):
+    steps, go_on = list[float](), asyncio.Event()
+
+    async def work():
+        clock.now += 1
+        await go_on.wait()
+        clock.now += 2
+        return "done"
+
+    task = asyncio.ensure_future(task_of(metered(work(), steps.append, clock)))
+    await asyncio.sleep(0)
+    clock.now += 10
+    go_on.set()
+    assert await task == "done"
+    assert steps == [1, 2]
+
+
+async def test_work_that_is_cancelled_cleans_up_on_its_time(clock):
+    steps = list[float]()
+
+    async def work():
+        try:
+            await asyncio.Event().wait()
+        finally:
+            clock.now += 3
+
+    task = asyncio.ensure_future(task_of(metered(work(), steps.append, clock)))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert steps == [0, 3]
+
+
+async def task_of(work):
+    return await work
+
+
+async def test_a_user_rests_after_more_than_its_share_while_others_have_programs(clock):
+    busy = {"ada"}
+    shares = LoopShares(lambda user: bool(busy - {user}), clock)
+
+    async def work():
+        clock.now += BURST_SECONDS + 0.1
+
+    for user in ("mallory", "ada"):
+        await shares.charging(user, work)
+    assert (shares.rest_seconds("mallory") > 0, shares.rest_seconds("ada")) == (True, 0)
+    busy.clear()
+    assert shares.rest_seconds("mallory") == 0
+
+
+async def test_of_many_users_those_are_remembered_who_should_rest(clock):
+    shares = LoopShares(lambda user: True, clock)
+
+    async def work(seconds):
+        clock.now += seconds
+
+    for number in range(3 * MOST_DEBTORS):
+        await shares.charging(str(number), partial(work, 0 if number else 1))
+    assert shares.rest_seconds("0") > 0
+    assert len(shares._debts) <= MOST_DEBTORS

@@ -58,6 +58,15 @@ def test_the_queue_moves_on_in_order_once_the_claims_fell_to_the_barrier():  # Q
     assert (state.queue, state.resume_below) == ((), None)
 
 
+def test_a_user_has_its_share_whatever_another_one_claims_and_however_many_of_its_launches_wait():  # Q11
+    state = launched(40)
+    for account, starts in [(100, True), (101, True), (102, False)]:
+        state, started = request_launch(state, TERMS, account, 64, "ada")
+        assert started == ((account,) if starts else ())
+    state, started = end_launch(state, TERMS, 100)
+    assert started == (102,)
+
+
 def test_a_launch_that_is_given_up_leaves_the_queue_and_its_barrier():
     state, _ = end_launch(launched(5), TERMS, 4)
     assert (state.queue, state.resume_below) == ((), None)
@@ -87,3 +96,25 @@ def test_every_launch_starts_once_the_others_ended(steps: list[tuple[bool, int]]
         live += started
         del waiting[: len(started)]
     assert waiting == []
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(1, 100), st.sampled_from("abc")), max_size=40))
+def test_no_user_waits_within_its_share_and_those_of_a_user_start_in_order(  # Q11
+    steps: list[tuple[bool, int, str]],
+):
+    state, waiting, live = Admission(), {user: list[int]() for user in "abc"}, list[int]()
+    for account, (ends, endowment, user) in enumerate(steps):
+        if ends and live:
+            state, started = end_launch(state, TERMS, live.pop(0))
+        else:
+            state, started = request_launch(state, TERMS, account, endowment, user)
+            waiting[user].append(account)
+        for one in started:
+            assert waiting[state.claims[one].user].pop(0) == one
+        live += started
+        users = {launch.user for launch in (*state.claims.values(), *state.queue)}
+        firsts = {launch.user: launch for launch in reversed(state.queue)}
+        for launch in firsts.values() if len(users) > 1 else ():
+            held = sum(other.claim for other in state.claims.values() if other.user == launch.user)
+            assert held + launch.claim > TERMS.cap / len(users)
+        assert state.claimed <= TERMS.cap * (1 + 1 / 2 + 1 / 3)

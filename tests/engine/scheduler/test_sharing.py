@@ -22,12 +22,17 @@ HEAVY = "mallory"
 
 @dataclass
 class Device:
-    """A clock, and what a batch takes: `fixed` seconds and `row` more for each context. Programs come back at once."""
+    """A clock, and what a batch takes: `fixed` seconds and `row` more for each context. Programs come back at once; the
+    loop then works `call` seconds for each, and `late` more within the next batch of whomever."""
 
     fixed: float
     row: float
+    call: float = 0.0
+    late: float = 0.0
     seconds: float = 0.0
     rows: dict[str, int] = field(default_factory=dict[str, int])
+    ran: dict[str, int] = field(default_factory=dict[str, int])
+    """The rows of the latest batch."""
 
     def run(self, users: Sequence[str], for_seconds: float) -> dict[str, float]:
         """Rows per second of each of `users`, one of them for each context."""
@@ -51,10 +56,17 @@ class Device:
                 taken[live.user] += 1
                 chunks.append((ForwardTask(live, (), (), 0, asyncio.Future(loop=LOOP)), 1))
         seconds = self.fixed + self.row * len(chunks)
-        self.seconds += seconds
+        self.seconds += seconds + self.work(state, self.late)
         sharing.commit(chunks, seconds, 1)
+        self.ran = taken
+        self.seconds += self.work(state, self.call)
         for user, count in taken.items():
             self.rows[user] += count
+
+    def work(self, state: TickState, seconds: float) -> float:
+        for user, count in self.ran.items():
+            state.count_loop_time(user, seconds * count)
+        return seconds * sum(self.ran.values())
 
 
 LOOP = asyncio.new_event_loop()
@@ -72,6 +84,14 @@ def test_a_stream_keeps_its_share_beside_however_many_of_another_user(others: in
     device = Device(fixed, row)
     alone = device.run(["ada"], 1.0)["ada"]
     assert device.run(["ada", *[HEAVY] * others], 12.0)["ada"] >= 0.45 * alone
+
+
+@pytest.mark.parametrize("others", [1, 16, 63])
+@pytest.mark.parametrize(("call", "late"), [(0.0003, 0.0), (0.0, 0.0003), (0.0002, 0.0002)])
+def test_calls_are_paid_for_by_those_who_make_them(others: int, call: float, late: float):  # Q8
+    device = Device(0.001, 0.0001, call, late)
+    alone = device.run(["ada"], 1.0)["ada"]
+    assert device.run(["ada", *[HEAVY] * others], 6.0)["ada"] >= 0.45 * alone
 
 
 def test_rows_that_cost_next_to_nothing_are_not_split():  # Q8

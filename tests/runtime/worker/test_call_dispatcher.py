@@ -1,10 +1,12 @@
 """What a worker may ask for at once."""
 
 import asyncio
+from concurrent.futures import Executor
 
 import pytest
 
 from pie_mlx import calls
+from pie_mlx.engine.hosting.engine_time import EngineTime
 from pie_mlx.errors import ProtocolError
 from pie_mlx.runtime.worker.call_dispatcher import (
     CALLS_LIMIT,
@@ -24,6 +26,7 @@ class Slow:
     def __init__(self):
         self.go_on = asyncio.Event()
         self.reply = None
+        self.time = EngineTime(Executor(), ())
 
     async def answer(self, message):
         await self.go_on.wait()

@@ -35,8 +35,16 @@ def test_workers_of_the_only_user_are_left_as_they_are():
 def test_the_more_workers_a_user_has_the_less_the_next_one_counts(sleeper: "subprocess.Popen[bytes]"):
     flood, honest = [Worker("mallory", sleeper.pid if place == 3 else None) for place in range(4)], Worker("ada")
     weigh([*flood, honest])
-    assert flood[3].niceness == 6 == os.getpriority(os.PRIO_PROCESS, sleeper.pid)
+    assert flood[3].niceness == 12 == os.getpriority(os.PRIO_PROCESS, sleeper.pid)
     assert honest.niceness == 0
+
+
+def test_a_worker_that_leads_no_group_yet_is_weighed_too():
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        flood = [Worker("mallory"), Worker("mallory", process.pid)]
+        weigh([*flood, Worker("ada")])
+        assert flood[1].niceness == 6 == os.getpriority(os.PRIO_PROCESS, process.pid)
+        process.communicate(b"\n")
 
 
 def test_a_worker_gets_no_less_nice_which_the_system_would_refuse(sleeper: "subprocess.Popen[bytes]"):
