@@ -21,7 +21,7 @@ from tests.runtime.sandbox.conftest import complete_walls, on_linux, walls  # no
 pytestmark = [pytest.mark.usefixtures("complete_walls"), pytest.mark.timeout(120)]
 HERE = Path(__file__).parent
 PIPE_BYTES = 64 << 10
-"""What a pipe holds."""
+"""What a pipe holds that is not read."""
 SECRET = "a-secret-of-the-engine"
 EVERY_LANGUAGE = pytest.mark.parametrize("language", LANGUAGES)
 
@@ -233,7 +233,7 @@ async def test_whatever_breaks_in_a_program_is_told_and_breaks_nothing_else(targ
 
 
 @EVERY_LANGUAGE
-async def test_an_engine_whose_standard_error_nobody_reads_goes_on(target, language):
+async def test_an_engine_whose_standard_error_is_not_read_goes_on(target, language):
     async with stranger(target, language) as mallory:
         with target.stays_healthy():
             assert await (await mallory.launch("fill_errors", lines=2 * PIPE_BYTES // 1000)).result() == "printed"

@@ -139,6 +139,7 @@ def metered(
             return end.value
         finally:
             worked(clock() - begun)
+            del step  # an error in it would keep this frame, and with it itself
         try:
             step = partial(work.send, (yield awaited))
         except BaseException as error:  # it is cancelled

@@ -81,7 +81,7 @@ class DeviceSharing:
             waited = min(max(0.0, since - seconds), LONGEST_AWAITED_SECONDS)
             self._steps.setdefault(len(chunks), Lately()).add((seconds + waited) / steps)
         if len(self._present) < 2:
-            self._begin_period(now)
+            self._since = now
             return
         rows = Counter([task.context.user for task, _ in chunks])
         if is_shared and all([count <= ATOMIC_TOKENS for _, count in chunks]):
@@ -98,15 +98,13 @@ class DeviceSharing:
         if self._state.turn is not None:
             self._turns = self._charged(now - self._since, seconds)
             self._mode = self._mode.after_turn(now)
-        self._begin_period(now)
+        self._since = now
+        self._state.loop_seconds.clear()
 
     def pause(self) -> None:
         """No user waits for another one: the time until one does is not counted."""
         self._state.turn = None
-        self._begin_period(self._clock())
-
-    def _begin_period(self, now: float) -> None:
-        self._since = now
+        self._since = self._clock()
         self._state.loop_seconds.clear()
 
     def _charged(self, passed: float, seconds: float) -> UserTurns:

@@ -23,7 +23,7 @@ HEAVY = "mallory"
 @dataclass
 class Device:
     """A clock, and what a batch takes: `fixed` seconds and `row` more for each context. Programs come back at once; the
-    loop then works `call` seconds for each, and `late` more within the next batch of whomever."""
+    loop then works `call` seconds for each, and `late` more within the next batch of any user."""
 
     fixed: float
     row: float

@@ -90,7 +90,7 @@ async def test_a_small_budget_claims_little(make_crowd):  # Q11
     assert crowd.launch(WAIT, token_budget=16).state == "queued"
 
 
-async def test_launches_of_a_user_that_claim_everything_keep_nobody_else_waiting(crowd):  # Q11
+async def test_launches_of_a_user_that_claim_everything_keep_no_others_waiting(crowd):  # Q11
     flood = [crowd.launch(WAIT, user=BOB) for _ in range(20)]
     assert crowd.launch(WAIT, user=ADA).state == "running"
     assert states(flood).count("queued") == 18
