@@ -58,6 +58,8 @@ class ForkServer:
         """Descriptors by worker, until received: macOS may drop one that is in flight and open nowhere else."""
         self._received = b""
         self._control, theirs = socket.socketpair()
+        self.socket_inode = os.fstat(theirs.fileno()).st_ino
+        """Of its end of the link, which a worker has until it has closed it."""
         self._control.setblocking(False)
         lifeline, self._lifeline = os.pipe()
         try:

@@ -130,7 +130,8 @@ class WorkerPool:
         self._root = TemporaryRoot()
         self.components = CompiledComponents(Path(settings.compiled_directory or self._root.path / "compiled"))
         self._server = self._start_server()
-        self._watches = (Watchdog(loop, settings, self._running), ThreadWatch(loop, self._running))
+        watchdog = Watchdog(loop, settings, self._running, lambda: self._server.socket_inode)
+        self._watches = (watchdog, ThreadWatch(loop, self._running))
         loop.call_soon_threadsafe(self._open)
 
     @property

@@ -35,8 +35,9 @@ if sys.platform == "darwin":
     _FD_BYTES, _REGION_BYTES, _PATH_BYTES = 24, 96, 1024
     """Bytes around the vnode in the data about a descriptor and a mapped region."""
 
-    def deleted_files(pid: int, directory: str) -> Usage:
+    def deleted_files(pid: int, directory: str, own_socket: int = 0) -> Usage:
         """Usage on the file system of a directory; zero for an ended process."""
+        del own_socket  # what is in flight is not looked at
         found: dict[int, int] = {}
         device = _device(directory)
         for info in (*_open_vnodes(pid), *_mapped_vnodes(pid)):
@@ -60,11 +61,11 @@ if sys.platform == "darwin":
 
 else:
 
-    def deleted_files(pid: int, directory: str) -> Usage:
+    def deleted_files(pid: int, directory: str, own_socket: int = 0) -> Usage:
         """Usage on the file system of a directory; zero for an ended process.
 
-        Hidden: files that are only mapped, files in flight through a socket, and all files of a process that denies its
-        owner access.
+        Hidden: files that are only mapped, files in flight through a socket but that of inode `own_socket`, and all
+        files of a process that denies its owner access.
         """
         found: dict[int, int] = {}
         device, hidden = _device(directory), False
@@ -74,7 +75,7 @@ else:
                 with contextlib.suppress(OSError):  # it may have been closed
                     status = os.stat(f"/proc/{pid}/fd/{name}")
                     if stat.S_ISSOCK(status.st_mode):
-                        hidden = hidden or _carries_files(pid, name)
+                        hidden = hidden or (status.st_ino != own_socket and _carries_files(pid, name))
                     elif stat.S_ISREG(status.st_mode) and (status.st_nlink, status.st_dev) == (0, device):
                         found[status.st_ino] = status.st_blocks * BLOCK_BYTES
             hidden = hidden or not _deleted_mappings(pid, directory) <= found.keys()

@@ -19,24 +19,28 @@ LOOK_SECONDS = 2.0
 TOLERANCE = 1.25
 """Open files may grow past the limit; a program ends beyond this multiple of it."""
 LOOKS, PAUSE_SECONDS = 3, 0.05
-"""Looks at files that cannot be measured before their program ends. A worker that was just forked still has the socket
-of the fork server, through which descriptors for other workers may be on their way."""
+"""Looks at files that cannot be measured before their program ends: it may be busy closing them."""
 _FALL, _LEAST_FALL_BYTES = 0.25, 64 << 20
 """A drop in free space, as part of the limit and in bytes, that triggers a check at once."""
 
 
 class ScratchWatch:
-    """Checks the directories of running programs. Blocks: call `look` on one thread at a time, not on the loop's."""
+    """Checks the directories of running programs. Blocks: call `look` on one thread at a time, not on the loop's.
+
+    `own_socket` is the inode of the fork server's socket: a worker that was just forked still has it, and descriptors
+    for other workers may be on their way through it.
+    """
 
     def __init__(
         self,
         limit_bytes: int,
+        own_socket: Callable[[], int] = lambda: 0,
         clock: Callable[[], float] = time.monotonic,
         pause: Callable[[], None] = partial(time.sleep, PAUSE_SECONDS),  # noqa: B008 - it has no state
     ) -> None:
         self._limit_bytes = limit_bytes
         self._quota = scratch_quota(round(limit_bytes * TOLERANCE))
-        self._clock, self._pause = clock, pause
+        self._own_socket, self._clock, self._pause = own_socket, clock, pause
         self._looked_seconds = clock()
         self._free_bytes = 0
 
@@ -80,7 +84,7 @@ class ScratchWatch:
             usage = measure(workspace, self._quota)
             for user in users:
                 for pid in family(user.process_id) if user.process_id is not None else ():
-                    usage += deleted_files(pid, workspace)
+                    usage += deleted_files(pid, workspace, self._own_socket())
         return usage
 
 

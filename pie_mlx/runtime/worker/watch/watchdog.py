@@ -20,7 +20,8 @@ PROCESSES_LIMIT = 64
 class Watchdog:
     """Checks every running worker a few times a second. Belongs to `loop`.
 
-    A worker responds by calling, or by answering a ping from its program's loop.
+    A worker responds by calling, or by answering a ping from its program's loop. `own_socket` is the inode of the fork
+    server's socket.
     """
 
     def __init__(
@@ -28,6 +29,7 @@ class Watchdog:
         loop: asyncio.AbstractEventLoop,
         settings: WorkerSettings,
         running: Mapping[int, WorkerExecutor],
+        own_socket: Callable[[], int] = lambda: 0,
         look: Callable[[int], Residency] = residency,
     ) -> None:
         self._loop = loop
@@ -36,7 +38,7 @@ class Watchdog:
         self._look = look
         self._interval = min(SAMPLE_SECONDS, settings.watchdog_seconds / 4)
         self._last_seconds = 0.0
-        self._scratch = ScratchWatch(settings.scratch_max_bytes)
+        self._scratch = ScratchWatch(settings.scratch_max_bytes, own_socket)
         self._measuring: asyncio.Future[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
 

@@ -1,5 +1,7 @@
 """Deleted files that a process holds, found from outside."""
 
+import os
+import socket
 import subprocess
 import sys
 import textwrap
@@ -76,6 +78,18 @@ def test_a_deleted_file_counts_for_as_long_as_it_is_open(holding, way):
 @pytest.mark.parametrize("way", HIDDEN)
 def test_a_deleted_file_that_cannot_be_measured_is_hidden(holding, way):
     assert holding(HIDDEN[way]).hidden
+
+
+@linux
+def test_what_is_on_its_way_through_the_socket_of_the_fork_server_is_not_its_own(tmp_path):
+    ours, theirs = socket.socketpair()
+    with ours, theirs, (tmp_path / "f").open("wb") as file:
+        socket.send_fds(ours, [b"x"], [file.fileno()])
+        inode = os.fstat(theirs.fileno()).st_ino
+        assert deleted_files(os.getpid(), str(tmp_path / "w")).hidden
+        assert not deleted_files(os.getpid(), str(tmp_path / "w"), inode).hidden
+        for fd in socket.recv_fds(theirs, 1, 1)[1]:
+            os.close(fd)
 
 
 @linux

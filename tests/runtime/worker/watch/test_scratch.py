@@ -35,7 +35,7 @@ def disk(monkeypatch):
 
 @pytest.fixture
 def watch(disk):
-    made = ScratchWatch(LIMIT_BYTES, lambda: disk.seconds, lambda: disk.pause())
+    made = ScratchWatch(LIMIT_BYTES, clock=lambda: disk.seconds, pause=lambda: disk.pause())
     disk.seconds = LOOK_SECONDS
     return made
 
@@ -110,7 +110,6 @@ def test_an_engine_without_descriptors_ends_nobody(disk, watch, monkeypatch):
 
 
 def test_what_is_out_of_sight_for_a_moment_ends_no_program(disk, watch):
-    """As descriptors for other workers are, on the socket that a forked worker is about to close."""
     disk.usage = Usage(hidden=True)
     disk.pause = lambda: setattr(disk, "usage", Usage(size_bytes=1))
     assert watch.look([executor("/w/a")]) == {}

@@ -51,7 +51,7 @@ class Clock:
 def looked_at(executor, seconds, *, found=None, step=0.25, **settings):
     """What the watch thinks of an executor after some seconds."""
     clock = Clock()
-    watch = Watchdog(clock, WorkerSettings(**settings), {1: executor}, lambda pid: found or Residency(0, 1))
+    watch = Watchdog(clock, WorkerSettings(**settings), {1: executor}, look=lambda pid: found or Residency(0, 1))
     watch.start()
     while clock.now < seconds:
         clock.now += step
