@@ -58,7 +58,8 @@ class Slot(msgspec.Struct):
     `first` counts waits for a first token, and `between` those for each later token, by bucket. Tokens of prompts came
     `from_memory` or `from_disk`, as did those of contexts that came back, were `replayed` by recurrent layers, or
     `computed`; `misses` counts passes by the kind of reason why pages were not cached. Of `drafted` tokens so many were
-    `accepted`; of the steps that were computed ahead so many were `kept` and `dropped`.
+    `accepted`; `forced` ones were appended without being drawn. Of the steps that were computed ahead so many were
+    `kept` and `dropped`.
     """
 
     number: int = 0
@@ -71,6 +72,7 @@ class Slot(msgspec.Struct):
     misses: dict[str, int] = {}
     drafted: int = 0
     accepted: int = 0
+    forced: int = 0
     kept: int = 0
     dropped: int = 0
 
@@ -85,6 +87,7 @@ class Slot(msgspec.Struct):
         self.computed += other.computed
         self.drafted += other.drafted
         self.accepted += other.accepted
+        self.forced += other.forced
         self.kept += other.kept
         self.dropped += other.dropped
 
@@ -159,7 +162,7 @@ class Figures:
 
     def passed(self, event: PassCompleted, seconds: float) -> Timed | None:
         """Count a pass; the token it drew, if any."""
-        if event.miss or event.attached_tokens or event.guessed_tokens or event.reread_tokens:
+        if event.miss or event.attached_tokens or event.guessed_tokens or event.forced_tokens or event.reread_tokens:
             self._count_prompt(self._slot(seconds), event)
         asked = self._asked.get(event.process)
         if not event.rows_read or not event.completed_seconds or asked == -1.0:
@@ -170,8 +173,7 @@ class Figures:
 
     def _timed(self, event: PassCompleted, asked: float | None, before: float | None, seconds: float) -> Timed:
         """A request has one first token; any other program one for each prompt."""
-        inputs = event.attached_tokens + event.computed_tokens - event.following
-        if before is None or (asked is None and inputs > PROMPT_TOKENS):
+        if before is None or (asked is None and event.input_tokens > PROMPT_TOKENS):
             since = asked or event.requested_seconds
             timed = Timed(True, since, max(0.0, event.completed_seconds - since))
             if asked != 0.0:
@@ -179,21 +181,21 @@ class Figures:
             if asked:
                 self._asked[event.process] = 0.0
             return timed
-        tokens = 1 + event.following + event.guessed_right
         waited = max(0.0, event.completed_seconds - before)
-        _merge(self._slot(seconds).between, {bucket_of(waited / tokens): tokens})
+        _merge(self._slot(seconds).between, {bucket_of(waited / event.drawn_tokens): event.drawn_tokens})
         return Timed(False, before, waited)
 
     def _count_prompt(self, slot: Slot, event: PassCompleted) -> None:
         slot.drafted += event.guessed_tokens
         slot.accepted += event.guessed_right
+        slot.forced += event.forced_tokens
         slot.from_disk += event.reread_tokens
         if event.miss or event.attached_tokens:
             replayed = event.replayed_tokens - event.restored_tokens
             slot.from_memory += event.attached_tokens - event.loaded_tokens
             slot.from_disk += event.loaded_tokens
             slot.replayed += replayed
-            slot.computed += max(0, event.computed_tokens - event.following - replayed)
+            slot.computed += max(0, event.input_tokens - event.attached_tokens - replayed)
         if event.miss_reason:
             _merge(slot.misses, {event.miss_reason: 1})
 

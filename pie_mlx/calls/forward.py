@@ -95,7 +95,8 @@ class ForwardReply(Record, frozen=True):
     again: those of the inputs whose pages were cached beyond the last kept state of recurrent layers, and those that
     the context had lost before the pass. `drafted` guesses were run after the inputs. The first `kept` of the tokens
     that a speculating or continued pass drew are in KV. `prefetched` are those of steps that follow, of which the
-    context counts nothing yet. `reuse` is there if a page could have been attached.
+    context counts nothing yet. `reuse` is there if a page could have been attached. Of the drawn tokens, `forced` were
+    appended without being drawn, as a grammar left no choice (G16).
     """
 
     results: list[AnyResult]
@@ -107,3 +108,4 @@ class ForwardReply(Record, frozen=True):
     prefetched: list[int] = []
     replayed: int = 0
     reuse: Reuse | None = None
+    forced: int = 0

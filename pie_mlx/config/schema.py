@@ -142,6 +142,9 @@ class SchedulerConfig(Section, frozen=True):
         int, Meta(ge=0, le=64, description="steps of run-ahead: 0 is off, more than 1 counts as 1")
     ] = 1
     max_chunk_tokens: Annotated[int, Meta(gt=0, description="tokens; largest piece of a prompt per tick")] = 512
+    grammar_jumps: Annotated[
+        bool, Meta(description="tokens that a grammar leaves no choice about are appended without being drawn")
+    ] = True
     decode_stall_ms: Annotated[
         int, Meta(gt=0, description="milliseconds; pieces of prompts are cut so that no decoding context waits longer")
     ] = 250

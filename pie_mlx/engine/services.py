@@ -31,7 +31,7 @@ class Services:
     """The parts of a running engine, wired once the model is loaded.
 
     `store` counts pages, `queue` lets contexts wait and run, `runner` owns the device. `seed` keys every random stream
-    of this engine (L6).
+    of this engine (L6). `jumps`: what a grammar leaves no choice about is not drawn (G16).
     """
 
     seed: int
@@ -50,6 +50,7 @@ class Services:
     emit: Callable[[Event], None]
     details: WantedDetails
     clock: Callable[[], float] = time.monotonic
+    jumps: bool = True
     inflight_prefixes: InflightPrefixes = field(default_factory=InflightPrefixes)
     instance_id: str = field(default_factory=lambda: str(uuid.uuid4()))
     _pages_of_accounts: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])

@@ -44,7 +44,8 @@ class EngineSettings:
     buffers. `watches_memory`: the engine uses less memory while the system is short of it. `wires_memory`: weights and
     pool are never swapped, where that is safe.
 
-    `runs_ahead`: the next token is computed before the program asks for it. `seed` None draws the engine's seed at
+    `runs_ahead`: the next token is computed before the program asks for it. `grammar_jumps`: tokens that a grammar
+    leaves no choice about are appended without being drawn, several in a pass. `seed` None draws the engine's seed at
     start. Long prompts are divided so that decoding programs wait at most `decode_stall_seconds` for a batch. A
     call may wait `request_timeout_seconds` for the device while its context is resident. Admitted launches may claim
     `admission_oversubscription` times the pool.
@@ -75,6 +76,7 @@ class EngineSettings:
     decode_stall_seconds: float = 0.25
     aging_window_ticks: int = 64
     runs_ahead: bool = True
+    grammar_jumps: bool = True
     default_endowment_pages: int = 64
     admission_oversubscription: float = 4.0
     default_token_limit: int | None = None

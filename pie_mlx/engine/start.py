@@ -98,6 +98,7 @@ async def start_services(
         page_report=page_report,
         emit=emit,
         details=details,
+        jumps=settings.grammar_jumps,
     )
 
 

@@ -26,7 +26,8 @@ class PassCompleted(Event, frozen=True):
     ones came from disk, and `reread_tokens` of the held ones since the pass before. `miss` is why the first page of a
     prompt that was not cached was not, `miss_reason` its kind. `batch_contexts` were in the first batch of it. `finish`
     is why the text ended with it: `stop` after a token that ends it, `length` after as many as were asked for, "" if it
-    goes on or its call does not say.
+    goes on or its call does not say. Of the computed tokens, `forced_tokens` were appended to the text without being
+    drawn, as a grammar left no choice.
     """
 
     process: str
@@ -52,6 +53,17 @@ class PassCompleted(Event, frozen=True):
     batch_contexts: int = 0
     finish: str = ""
     reread_tokens: int = 0
+    forced_tokens: int = 0
+
+    @property
+    def input_tokens(self) -> int:
+        """Tokens that the program gave it, cached ones included."""
+        return self.attached_tokens + self.computed_tokens - self.following - self.forced_tokens
+
+    @property
+    def drawn_tokens(self) -> int:
+        """Tokens that it added to a text, if it reads one."""
+        return 1 + self.following + self.guessed_right + self.forced_tokens
 
 
 class PromptProgressed(Event, frozen=True):

@@ -46,6 +46,7 @@ def engine_settings(model: ModelConfig, home: Path) -> EngineSettings:
         prefill_chunk_tokens=model.scheduler.max_chunk_tokens,
         decode_stall_seconds=model.scheduler.decode_stall_ms / 1000,
         runs_ahead=model.scheduler.speculation_depth > 0,
+        grammar_jumps=model.scheduler.grammar_jumps,
         default_endowment_pages=model.scheduler.default_endowment_pages,
         admission_oversubscription=model.scheduler.admission_oversubscription_factor,
         default_token_limit=model.scheduler.default_token_limit,

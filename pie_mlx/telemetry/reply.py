@@ -34,11 +34,10 @@ class Reply:
         if not event.rows_read:
             return
         if not self.drawn:
-            inputs = event.attached_tokens + event.computed_tokens - event.following
             self.first = event.completed_seconds
-            self.input_tokens = event.held_tokens + inputs
+            self.input_tokens = event.held_tokens + event.input_tokens
             self.cached_tokens = event.held_tokens + event.attached_tokens
-        self.drawn += 1 + event.following + event.guessed_right
+        self.drawn += event.drawn_tokens
         self.finish = event.finish
 
     def read(self, event: TokensComputed) -> None:

@@ -85,7 +85,7 @@ def assembled(record: ProcessRecord, states: States, latest: float) -> ProcessTr
 
 def is_prefill(event: PassCompleted) -> bool:
     """Whether a pass computed a prompt, and not a step with drafts or forced tokens."""
-    return event.attached_tokens + event.computed_tokens - event.following > PROMPT_TOKENS
+    return event.input_tokens > PROMPT_TOKENS
 
 
 def _count(process: ProcessTrace, passes: list[PassCompleted]) -> None:
@@ -167,6 +167,7 @@ def _facts(event: PassCompleted) -> dict[str, object]:
         "following": event.following,
         "drafted": event.guessed_tokens,
         "accepted": event.guessed_right,
+        "forced": event.forced_tokens,
         "bid": round(event.bid, 4),
         "not cached": event.miss,
         "finish": event.finish,

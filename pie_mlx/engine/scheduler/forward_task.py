@@ -13,7 +13,7 @@ from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.speculation.drafting import Window
 from pie_mlx.engine.text.grammar import Freedom, Matcher
 from pie_mlx.engine.text.grammar.ahead import compute_masks
-from pie_mlx.engine.text.logit_mask import allowed_next
+from pie_mlx.engine.text.logit_mask import allowed_next, only_token
 from pie_mlx.errors import PieError
 
 MOST_STEPS = 32
@@ -28,7 +28,8 @@ class PassContinuation:
     Each draws as the pass does, under its `matchers` and the `fixed` mask. `walked` are the forks of the matchers that
     the device's thread moves on. `kept` counts the further tokens in KV once the pass is over; `extra_pages` were
     reserved for them alone. If the steps were not `asked` for, their tokens are prefetched, and none is kept. `named`
-    is how often the context was named when the pass began: a later call comes before unasked steps (P3).
+    is how often the context was named when the pass began: a later call comes before unasked steps (P3). If it `jumps`,
+    it ends where its grammars leave no choice: the next pass takes several tokens then (G16).
     """
 
     context: LiveContext
@@ -42,6 +43,7 @@ class PassContinuation:
     walked: Sequence[Matcher] = ()
     kept: int = 0
     extra_pages: int = 0
+    jumps: bool = False
 
     @staticmethod
     def of(context: LiveContext, tokens: int, stop_tokens: frozenset[int], *, asked: bool = True) -> "PassContinuation":
@@ -64,6 +66,11 @@ class PassContinuation:
         if free.tokens:
             self.stop_tokens |= free.ends
             self.trim(free.tokens - 1)
+
+    def skip(self, tokens: int) -> None:
+        """So many of the wanted tokens come with the pass."""
+        self.wanted -= tokens
+        self.trim(self.wanted)
 
     def trim(self, count: int) -> None:
         """Take no more than `count` further steps."""
@@ -104,12 +111,19 @@ class BatchContinuation:
                 matcher.accept([token])
                 stopped = stopped or matcher.is_terminated
             stopped = stopped or token in each.stop_tokens
-        return not stopped and self._is_wanted()
+        return not stopped and self._is_wanted() and not self._jumps()
 
     def masks(self) -> list[PackedMask | None]:
         """What each pass may draw next. Raises EmptyMaskError and GrammarError."""
         compute_masks([matcher for each in self._continuations for matcher in each.walked])
         return [allowed_next(each.walked, each.fixed) for each in self._continuations]
+
+    def _jumps(self) -> bool:
+        """Whether a pass is better begun anew, as its grammars leave no choice."""
+        if not any([each.jumps for each in self._continuations]):
+            return False
+        pairs = zip(self._continuations, self.masks(), strict=True)
+        return any([each.jumps and only_token(mask) is not None for each, mask in pairs])
 
 
 @dataclass(slots=True, eq=False)
@@ -120,7 +134,8 @@ class ForwardTask:
     inputs already in KV. `commits`: full pages are committed when all are (P10). A `replay` pass rebuilds KV that was
     lost: it writes slots the context already counts, from `first_slot` on, and reads nothing (R6); only those in pages
     of the context that are `written`, if not None. `in_batch` while
-    some of it is on the device. The last inputs may be drafts, those of `window`. `continuation` has the steps that may
+    some of it is on the device. The last inputs may be drafts, those of `window`; before them are `forced` ones, which
+    belong to the text, as the grammar left no choice. `continuation` has the steps that may
     follow without the program. `abandoned` when no program waits for what is drawn.
     """
 
@@ -137,6 +152,7 @@ class ForwardTask:
     in_batch: bool = False
     window: Window | None = None
     continuation: PassContinuation | None = None
+    forced: int = 0
     abandoned: bool = False
     results: dict[int, AnyResult] = field(default_factory=dict[int, AnyResult])
     draws_next: bool = field(init=False)
@@ -156,16 +172,16 @@ class ForwardTask:
         return 0 if self.window is None else len(self.window.tree)
 
     def added_tokens(self, count: int) -> tuple[int, int]:
-        """How many tokens its latest `count` inputs, once they are computed, have added to a text: right drafts, and
-        one if it read no prompt; and how many are of a prompt, or were lost and computed again."""
-        plain = len(self.inputs) - (0 if self.window is None else len(self.window.tree))
-        # More to compute than the latest token of a text, and drafts after it.
+        """How many tokens its latest `count` inputs, once they are computed, have added to a text: forced ones, right
+        drafts, and one if it read no prompt; and how many are of a prompt, or were lost and computed again."""
+        plain = len(self.inputs) - self.drafts - self.forced
+        # More to compute than the latest token of a text, and what was appended to it.
         reads_prompt = self.replay or plain > 1
         prompt = max(0, min(self.cursor, plain) - self.cursor + count) if reads_prompt else 0
         if self.cursor < len(self.inputs) or self.replay:
             return 0, prompt
         judged = self.window and self.window.verification
-        return (not reads_prompt) + (judged.accepted if judged else 0), prompt
+        return (not reads_prompt) + self.forced + (judged.accepted if judged else 0), prompt
 
     @property
     def continues(self) -> bool:

@@ -258,11 +258,12 @@ class SchedulerQueue:
         commits: bool,
         window: Window | None = None,
         continuation: PassContinuation | None = None,
+        forced: int = 0,
     ) -> list[AnyResult]:
         """Compute `inputs` in one or more ticks, then commit full pages if `commits`. Raises BatchFailedError.
 
-        The last inputs are the drafts of `window`; those that turn out wrong are not in KV afterwards. Further steps
-        follow the pass as far as its `continuation` says.
+        The last inputs are the drafts of `window`; those that turn out wrong are not in KV afterwards. Before them are
+        the `forced` ones. Further steps follow the pass as far as its `continuation` says.
         The context must hold the pages for all of them. After an error the tokens that got into KV are working tokens
         of the context; the caller rolls them back. A cancellation that comes after a part of them ran is too late: the
         pass completes (E5).
@@ -272,7 +273,15 @@ class SchedulerQueue:
         passes = self._state.passes
         done = Completion(passes)
         waiting = done.waiting = passes[context.id] = ForwardTask(
-            context, inputs, reads, next(self._state.arrivals), done, commits, window=window, continuation=continuation
+            context,
+            inputs,
+            reads,
+            next(self._state.arrivals),
+            done,
+            commits,
+            window=window,
+            continuation=continuation,
+            forced=forced,
         )
         if context.id in self._state.forks:
             self._state.note_fork(context.id)

@@ -57,6 +57,7 @@ class EngineTotals:
     cancelled: int = 0
     guessed: list[int] = field(default_factory=list[int])
     guessed_right: list[int] = field(default_factory=list[int])
+    forced_tokens: int = 0
 
     def observe(self, event: Event) -> None:
         match event:
@@ -67,6 +68,7 @@ class EngineTotals:
                 self.attached_tokens += attached
                 _count(self.guessed, event.guessed_tokens)
                 _count(self.guessed_right, event.guessed_right)
+                self.forced_tokens += event.forced_tokens
             case MarketSettled(price=price):
                 self.price = price
             case ProcessLaunched():
@@ -141,6 +143,7 @@ class EngineTotals:
             "system_spec_draft_tokens_accepted": sum(self.guessed_right),
             "system_spec_draft_tokens_proposed_per_pos": list(self.guessed),
             "system_spec_draft_tokens_accepted_per_pos": list(self.guessed_right),
+            "grammar_forced_tokens": self.forced_tokens,
         }
         return {f"{model}.{name}": value for name, value in values.items()}
 

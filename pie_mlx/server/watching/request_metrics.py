@@ -152,7 +152,7 @@ class RequestMetrics:
             return
         passes.last_seconds = event.completed_seconds
         if event.context in passes.contexts:
-            passes.later_tokens += 1 + event.following + event.guessed_right
+            passes.later_tokens += event.drawn_tokens
             return
         passes.contexts.add(event.context)
         if not passes.first_seconds:

@@ -106,9 +106,10 @@ def activity(context: ContextState, seconds: float) -> Activity | Literal["idle"
 
 
 def decoded_tokens(event: PassCompleted) -> int:
-    """Tokens that a pass added to the text: its own, if it read no prompt, its right guesses and what followed."""
-    reads_prompt = event.computed_tokens - event.following - event.guessed_tokens > 1
-    return event.following + event.guessed_right + (not reads_prompt)
+    """Tokens that a pass added to the text: its own, if it read no prompt, those that it was given no choice about, its
+    right guesses and what followed."""
+    reads_prompt = event.input_tokens - event.attached_tokens - event.guessed_tokens > 1
+    return event.drawn_tokens - reads_prompt
 
 
 def with_span(spans: tuple[Span, ...], span: Span) -> tuple[Span, ...]:

@@ -52,13 +52,13 @@ def miss_rows(windows: Sequence[ReuseWindow]) -> list[list[Piece]]:
 
 
 def ahead_rows(windows: Sequence[ReuseWindow]) -> list[list[Piece]]:
-    """Tokens that were drafted, and steps that were computed before they were asked for."""
+    """Tokens that were drafted or forced by a grammar, and steps that were computed before they were asked for."""
     return [
         _row("drafted", *(_number(one.drafted) for one in windows)),
         _row("  accepted", *(share(one.accepted, one.drafted, "good") for one in windows)),
+        _row("forced", *(_number(one.forced) for one in windows)),
         _row("steps ahead", *(_number(one.kept + one.dropped) for one in windows)),
         _row("  kept", *(share(one.kept, one.kept + one.dropped, "good") for one in windows)),
-        _row("  dropped", *(share(one.dropped, one.kept + one.dropped, "warn") for one in windows)),
     ]
 
 

@@ -51,9 +51,9 @@ async def generated(
         generator = context.generate(wanted.pop("sampler", GREEDY), **wanted)
         tokens = await (step_by_step(generator) if steps else generator.collect_tokens())
         told = passes(engine.events[first_event:])
-        ends = accumulate(1 + event.following for event in told)
+        ends = accumulate(event.drawn_tokens for event in told)
         expected = {
-            end - event.following: (event.remaining_tokens, event.variation)
+            end - event.following - event.forced_tokens: (event.remaining_tokens, event.variation)
             for end, event in zip(ends, told, strict=True)
         }
         return outcome(context, generator, tokens), expected

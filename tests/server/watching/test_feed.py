@@ -124,6 +124,13 @@ def test_the_engines_own_drafts_are_counted_by_place():
     assert status["m.system_spec_draft_tokens_accepted_per_pos"] == [2, 2]
 
 
+def test_tokens_that_a_grammar_forced_are_counted():
+    board = EngineTotals()
+    for forced in (3, 0, 2):
+        board.observe(PassCompleted("p", 7, 0, 1 + forced, 1, forced_tokens=forced))
+    assert board.model_status("m")["m.grammar_forced_tokens"] == 5
+
+
 async def follow(speaker, until):
     found = []
     while not found or found[-1]["kind"] != until:

@@ -11,6 +11,7 @@ from pie_mlx.engine.handlers.forward.forward_request import next_sampler
 from pie_mlx.engine.kv import PageStore, WorkingToken
 from pie_mlx.engine.scheduler.forward_task import PassContinuation
 from pie_mlx.engine.scheduler.live_context import LiveContext, Prefetched
+from pie_mlx.engine.services import Services
 from pie_mlx.errors import BatchFailedError, ForwardTimeoutError, InvalidArgumentError, PieError
 
 MOST_PREFETCHED = 16
@@ -44,7 +45,7 @@ async def run_passes(run: RunPass, context: LiveContext, call: Forward, plan: Co
     stops, wanted = frozenset(plan.stop_tokens), plan.tokens + 1
     reply = await run(call, PassContinuation.of(context, plan.tokens, stops))
     first, drawn, in_kv, drafted = reply, _drawn(reply), reply.kept, reply.drafted
-    replayed, reuse = reply.replayed, reply.reuse
+    replayed, reuse, forced = reply.replayed, reply.reuse, reply.forced
     while not (ended := _ends(reply, stops) or len(drawn.tokens) >= wanted):
         if context.named != named or _is_cancelled():
             break
@@ -60,7 +61,7 @@ async def run_passes(run: RunPass, context: LiveContext, call: Forward, plan: Co
             break
         in_kv = len(drawn.tokens) + reply.kept
         drawn, drafted = joined([drawn, _drawn(reply)]), drafted + reply.drafted
-        replayed += reply.replayed
+        replayed, forced = replayed + reply.replayed, forced + reply.forced
         if reply.reuse is not None:
             reuse = reply.reuse if reuse is None else reuse + reply.reuse
     context.rests = ended
@@ -72,6 +73,7 @@ async def run_passes(run: RunPass, context: LiveContext, call: Forward, plan: Co
         drafted=drafted,
         kept=in_kv,
         reuse=reuse,
+        forced=forced,
     )
 
 
@@ -151,6 +153,16 @@ def _prefetch_limit(context: LiveContext, claimed: int) -> int:
     if before is None or claimed < before.drawn:
         return 0
     return min(2 * before.limit or 1, MOST_PREFETCHED)
+
+
+def limit_steps(services: Services, continuation: PassContinuation, claimed: int, length: int) -> None:
+    """Let a continuation after `length` tokens go no further than the model reads and than pays."""
+    continuation.trim(services.model_info.maximum_positions - length)
+    if continuation.asked:
+        return
+    if services.accounting.is_budgeted(continuation.context.account):
+        continuation.trim(0)  # tokens are paid when they are claimed, and others may have used the budget up (M3)
+    limit_prefetching(continuation, claimed, services.queue.step_ahead_seconds)
 
 
 def split_prefetched(

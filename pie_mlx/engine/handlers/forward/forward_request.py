@@ -19,7 +19,9 @@ from pie_mlx.calls import (
     Sampler,
     Slot,
 )
+from pie_mlx.engine.handlers.forward.pass_pages import check_room
 from pie_mlx.engine.handlers.forward.text_readings import counted, mean_requests
+from pie_mlx.engine.hosting.process import HostedProcess
 from pie_mlx.engine.kv import PageStore, WorkingToken
 from pie_mlx.engine.kv.masks import canonical_row, is_empty, row_runs
 from pie_mlx.engine.kv.pages.record import check_tokens
@@ -27,6 +29,8 @@ from pie_mlx.engine.model.rules.checking import check_use
 from pie_mlx.engine.model.runner.batch import LogitsRequest, PackedMask
 from pie_mlx.engine.model.step import AdapterUse
 from pie_mlx.engine.scheduler.live_context import LiveContext
+from pie_mlx.engine.services import Services
+from pie_mlx.engine.text.logit_mask import pack_runs
 from pie_mlx.errors import ContextLengthError, InvalidArgumentError, InvalidTypeError, SpeculationError
 
 LONG_REQUEST = 16_384
@@ -77,6 +81,30 @@ def check_plans(call: Forward, model: ModelInfo) -> None:
             f"drafts: {len(drafts)}, more than this model reads: at most {model.maximum_positions}",
             hint="draft what may be verified in one pass",
         )
+
+
+async def checked_inputs(
+    services: Services, process: HostedProcess, context: LiveContext, call: Forward, length: int, use: AdapterUse
+) -> tuple[list[WorkingToken], PackedMask | None]:
+    """The inputs of the call, checked, and its logit mask. A long one is checked beside the engine's loop."""
+    check_lengths(call, length, services.model_info)
+    if call.positions is not None:
+        check_room(services, context, call)
+    recurrent = services.runner.model.recurrent
+    if not is_long(call):
+        return _read(call, length, services.model_info, use, recurrent)
+    found = await process.time.aside(_read, call, length, services.model_info, use, recurrent)
+    await services.queue.restore(context, computes=True)  # it may have had to go meanwhile
+    return found
+
+
+def _read(
+    call: Forward, length: int, model: ModelInfo, use: AdapterUse, recurrent: bool
+) -> tuple[list[WorkingToken], PackedMask | None]:
+    inputs = read_inputs(call, length, model, use)
+    if recurrent and plain_inputs(call, length) < len(inputs):
+        check_order(call, inputs, length, model)
+    return inputs, pack_runs(call.logit_mask, model.vocabulary_size) if call.logit_mask else None
 
 
 def is_long(call: Forward) -> bool:

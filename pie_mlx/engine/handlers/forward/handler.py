@@ -12,25 +12,22 @@ from pie_mlx.engine.handlers.forward.checkpointing import compute_to_checkpoints
 from pie_mlx.engine.handlers.forward.continuation import (
     claimed_tokens,
     count_in,
-    limit_prefetching,
+    limit_steps,
     prefetching,
     run_passes,
     split_prefetched,
 )
 from pie_mlx.engine.handlers.forward.drawn_tokens import tell_drawn
 from pie_mlx.engine.handlers.forward.forward_request import (
-    check_lengths,
-    check_order,
     check_plans,
-    is_long,
+    checked_inputs,
     plain_inputs,
-    read_inputs,
     reads_mean,
     requests,
 )
+from pie_mlx.engine.handlers.forward.jumping import find_jump, may_jump
 from pie_mlx.engine.handlers.forward.pass_pages import (
     PrefixMatch,
-    check_room,
     match_prefix,
     reserve_pages,
     room_on_page,
@@ -44,13 +41,13 @@ from pie_mlx.engine.hosting.process import HostedProcess
 from pie_mlx.engine.kv import WorkingToken
 from pie_mlx.engine.market import Horizon, declared_horizon
 from pie_mlx.engine.model.adapters import NO_ADAPTER, AdapterUse
-from pie_mlx.engine.model.runner.batch import LogitsRequest, PackedMask
+from pie_mlx.engine.model.runner.batch import LogitsRequest
 from pie_mlx.engine.scheduler.forward_task import PassContinuation, advance_matchers
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.speculation.drafting import DraftRow
 from pie_mlx.engine.text.grammar import NO_FREEDOM, Freedom, Matcher
-from pie_mlx.engine.text.logit_mask import allowed_next, pack_runs
+from pie_mlx.engine.text.logit_mask import allowed_next
 from pie_mlx.errors import TokenBudgetError
 from pie_mlx.events import PassCompleted
 
@@ -102,91 +99,98 @@ async def _pass(
         context.check_live()
         requested_seconds = services.clock()
         await services.queue.restore(context, computes=True)
-        claimed = claimed_tokens(context, call)
-        length = services.store.sequence_length(context.id)
-        inputs, fixed = await _inputs(services, process, context, call, length, use)
-        if call.horizon is not None:
-            services.rebid(process, context, declared_horizon(*call.horizon))
-        free = _freedom(matchers)
-        bound = () if free.tokens else matchers
-        mask = allowed_next(bound, fixed) if bound or fixed is not None else None
-        reads = requests(services.store, context, call, inputs, mask, claimed)
-        drafted = None
-        if call.speculation is not None:
-            row = DraftRow(matchers, mask)
-            drafted = await plan_drafts(services, context, call, call.speculation, inputs, reads, row, fixed)
-        if drafted is not None or not _may_go_on(call, matchers):
-            continuation = None
+        jumps = bool(matchers) and may_jump(services, context, call)
+        jump = find_jump(services, process, context, call, matchers) if jumps else None
         if continuation is not None:
-            continuation.restrict(bound, fixed, free)
-            _limit(services, continuation, claimed, length + len(inputs))
-        plain = plain_inputs(call, length)
-        work = _run(services, context, call, inputs, plain, reads, drafted, continuation)
-        results, match = await _paid(services, process, len(inputs), drafted or continuation, work)
-        if reads_mean(call):
-            results = [mean_of(results)]
-        attached, further = match.attached, 0 if continuation is None else continuation.kept
-        restored, context.replayed = context.replayed, 0
-        reread, context.reread = context.reread, 0
-        replayed = match.replayed + restored
-        computed = len(inputs) - attached
-        counts = (length, attached, match.loaded, replayed, restored, reread, computed + further)
-        rows = len(reads) + further + claimed
-        reuse = None
-        if match.attached or match.miss is not None:
-            reuse = told_reuse(services, context, computed, match)
-            process.reuse += reuse
-        if services.details.tokens:
-            report_tokens(services, process, context, length, inputs, results)
-        finish = _finish_of(call, results)
-        _tell(services, process, context, counts, rows, drafted, further + claimed, requested_seconds, reuse, finish)
-        if reread:
-            reuse = (reuse or calls.Reuse()) + calls.Reuse(from_disk=reread)
-        prefetched = split_prefetched(context, call, continuation, results, claimed)
-        if drafted is not None:
-            reply = verified(services, context, call, matchers, drafted, results, attached)
-            if context.watch is not None:
-                tell_drawn(services, process, context, context.watch, drafted=drafted)
-            return replace(reply, replayed=replayed, reuse=reuse)
-        context.sampled += further + sum([isinstance(slot.read, Sampler) for slot in call.slots])
+            continuation.jumps = jumps
+        if jump is None:
+            reply = await _turn(services, process, context, call, matchers, continuation, use, requested_seconds)
+        else:
+            further, bound, count = jump.call(call), jump.matchers, len(jump.tokens)
+            with jump.counted(context, continuation):
+                reply = await _turn(
+                    services, process, context, further, bound, continuation, use, requested_seconds, count
+                )
+            reply = jump.landed(reply, matchers)
+        if matchers and call.advance_slot is not None:
+            services.language.grammars.ahead.moved(matchers)
+        return reply
+
+
+async def _turn(
+    services: Services,
+    process: HostedProcess,
+    context: LiveContext,
+    call: calls.Forward,
+    matchers: Sequence[Matcher],
+    continuation: PassContinuation | None,
+    use: AdapterUse,
+    requested_seconds: float,
+    forced: int = 0,
+) -> calls.ForwardReply:
+    """A pass whose turn it is. The last `forced` of its inputs are no prompt: its grammars left no choice."""
+    claimed = claimed_tokens(context, call)
+    length = services.store.sequence_length(context.id)
+    inputs, fixed = await checked_inputs(services, process, context, call, length, use)
+    if call.horizon is not None:
+        services.rebid(process, context, declared_horizon(*call.horizon))
+    free = _freedom(matchers)
+    bound = () if free.tokens else matchers
+    mask = allowed_next(bound, fixed) if bound or fixed is not None else None
+    reads = requests(services.store, context, call, inputs, mask, claimed)
+    drafted = None
+    if call.speculation is not None:
+        row = DraftRow(matchers, mask)
+        drafted = await plan_drafts(services, context, call, call.speculation, inputs, reads, row, fixed)
+    if drafted is not None or not _may_go_on(call, matchers):
+        continuation = None
+    if continuation is not None:
+        continuation.restrict(bound, fixed, free)
+        limit_steps(services, continuation, claimed, length + len(inputs))
+    plain = plain_inputs(call, length)
+    work = _run(services, context, call, inputs, plain, reads, drafted, continuation, forced)
+    results, match = await _paid(services, process, len(inputs), drafted or continuation, work)
+    if reads_mean(call):
+        results = [mean_of(results)]
+    attached, further = match.attached, 0 if continuation is None else continuation.kept
+    restored, context.replayed = context.replayed, 0
+    reread, context.reread = context.reread, 0
+    replayed = match.replayed + restored
+    computed = len(inputs) - attached
+    counts = (length, attached, match.loaded, replayed, restored, reread, computed + further)
+    rows = len(reads) + further + claimed
+    reuse = None
+    if match.attached or match.miss is not None:
+        reuse = told_reuse(services, context, computed, match)
+        process.reuse += reuse
+    if services.details.tokens:
+        report_tokens(services, process, context, length, inputs, results)
+    finish = _finish_of(call, results)
+    also = further + claimed, forced
+    _tell(services, process, context, counts, rows, drafted, also, requested_seconds, reuse, finish)
+    if reread:
+        reuse = (reuse or calls.Reuse()) + calls.Reuse(from_disk=reread)
+    prefetched = split_prefetched(context, call, continuation, results, claimed)
+    if drafted is not None:
+        reply = verified(services, context, call, matchers, drafted, results, attached)
         if context.watch is not None:
-            tell_drawn(services, process, context, context.watch)
-        terminated = _advance(services, call, matchers, results, continuation)
-        counters = services.store.contexts[context.id].counters()
-        return calls.ForwardReply(
-            results,
-            counters,
-            terminated,
-            attached,
-            kept=further,
-            prefetched=prefetched,
-            replayed=replayed,
-            reuse=reuse,
-        )
-
-
-async def _inputs(
-    services: Services, process: HostedProcess, context: LiveContext, call: calls.Forward, length: int, use: AdapterUse
-) -> tuple[list[WorkingToken], PackedMask | None]:
-    """The inputs of the call, checked, and its logit mask. A long one is checked beside the engine's loop."""
-    check_lengths(call, length, services.model_info)
-    if call.positions is not None:
-        check_room(services, context, call)
-    recurrent = services.runner.model.recurrent
-    if not is_long(call):
-        return _read(call, length, services.model_info, use, recurrent)
-    found = await process.time.aside(_read, call, length, services.model_info, use, recurrent)
-    await services.queue.restore(context, computes=True)  # it may have had to go meanwhile
-    return found
-
-
-def _read(
-    call: calls.Forward, length: int, model: calls.ModelInfo, use: AdapterUse, recurrent: bool
-) -> tuple[list[WorkingToken], PackedMask | None]:
-    inputs = read_inputs(call, length, model, use)
-    if recurrent and plain_inputs(call, length) < len(inputs):
-        check_order(call, inputs, length, model)
-    return inputs, pack_runs(call.logit_mask, model.vocabulary_size) if call.logit_mask else None
+            tell_drawn(services, process, context, context.watch, drafted=drafted)
+        return replace(reply, replayed=replayed, reuse=reuse)
+    context.sampled += further + sum([isinstance(slot.read, Sampler) for slot in call.slots])
+    if context.watch is not None:
+        tell_drawn(services, process, context, context.watch)
+    terminated = _advance(call, matchers, results, continuation)
+    counters = services.store.contexts[context.id].counters()
+    return calls.ForwardReply(
+        results,
+        counters,
+        terminated,
+        attached,
+        kept=further,
+        prefetched=prefetched,
+        replayed=replayed,
+        reuse=reuse,
+    )
 
 
 def _may_go_on(call: calls.Forward, matchers: Sequence[Matcher]) -> bool:
@@ -200,16 +204,6 @@ def _freedom(matchers: Sequence[Matcher]) -> Freedom:
         return NO_FREEDOM
     found = [matcher.freedom for matcher in matchers]
     return Freedom(min(free.tokens for free in found), frozenset().union(*(free.ends for free in found)))
-
-
-def _limit(services: Services, continuation: PassContinuation, claimed: int, length: int) -> None:
-    """Let a continuation after `length` tokens go no further than the model reads and than pays."""
-    continuation.trim(services.model_info.maximum_positions - length)
-    if continuation.asked:
-        return
-    if services.accounting.is_budgeted(continuation.context.account):
-        continuation.trim(0)  # tokens are paid when they are claimed, and others may have used the budget up (M3)
-    limit_prefetching(continuation, claimed, services.queue.step_ahead_seconds)
 
 
 async def _paid(
@@ -248,6 +242,7 @@ async def _run(
     reads: Sequence[LogitsRequest],
     drafted: DraftedPass | None,
     continuation: PassContinuation | None,
+    forced: int,
 ) -> tuple[list[calls.AnyResult], PrefixMatch]:
     """Attach, reserve, compute and commit; on any error the context is as it was (E3, E6).
 
@@ -283,7 +278,13 @@ async def _run(
             results: list[calls.AnyResult] = []
             if inputs:
                 results = await services.queue.run(
-                    context, inputs, shifted, commits=call.commit, window=window, continuation=continuation
+                    context,
+                    inputs,
+                    shifted,
+                    commits=call.commit,
+                    window=window,
+                    continuation=continuation,
+                    forced=min(forced, len(inputs) - 1),
                 )
         if recurrent and committed != services.store.contexts[context.id].committed:
             keep_way_back(services, context, before)
@@ -316,7 +317,6 @@ def _shift(read: LogitsRequest, by: int) -> LogitsRequest:
 
 
 def _advance(
-    services: Services,
     call: calls.Forward,
     matchers: Sequence[Matcher],
     results: Sequence[calls.AnyResult],
@@ -327,7 +327,6 @@ def _advance(
         sampled = results[call.advance_slot]
         if isinstance(sampled, calls.SampledTokens):
             advance_matchers(matchers, sampled.tokens, continuation)
-            services.language.grammars.ahead.moved(matchers)
     return any(matcher.is_terminated for matcher in matchers)
 
 
@@ -338,13 +337,13 @@ def _tell(
     counts: tuple[int, int, int, int, int, int, int],
     rows: int,
     drafted: DraftedPass | None,
-    further: int,
+    also: tuple[int, int],
     requested_seconds: float,
     reuse: calls.Reuse | None,
     finish: str,
 ) -> None:
     """`counts`: tokens held before the pass, attached, of these loaded, replayed by it, of these lost before it, read
-    from disk before it, and computed; `further` passes followed. `finish` is that of the event."""
+    from disk before it, and computed; `also`: passes that followed, forced tokens. `finish` is that of the event."""
     held, attached, loaded, replayed, restored, reread, computed = counts
     expected = context.expected or NO_HORIZON
     guessed, right = (0, 0) if drafted is None else drafted.guesses()
@@ -365,7 +364,8 @@ def _tell(
             variation=expected.cv2,
             guessed_tokens=guessed,
             guessed_right=right,
-            following=further,
+            following=also[0],
+            forced_tokens=also[1],
             started_seconds=context.started_seconds,
             miss="" if miss is None else str(miss),
             miss_reason="" if miss is None else miss.reason,

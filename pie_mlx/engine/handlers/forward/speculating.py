@@ -217,7 +217,6 @@ def verified(
     if call.advance_slot is not None:
         for matcher in matchers:
             matcher.accept(emitted)
-        services.language.grammars.ahead.moved(matchers)
     drafted.tell(emitted, services.queue.window_steps)
     terminated = any(matcher.is_terminated for matcher in matchers)
     counters = services.store.contexts[context.id].counters()

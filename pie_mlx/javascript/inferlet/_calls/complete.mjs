@@ -112,6 +112,7 @@ function completeForwardReply(found) {
     kept: 0,
     prefetched: [],
     replayed: 0,
+    forced: 0,
     ...found,
     results: each(byTag('result', { sampled_tokens: completeSampledTokens }))(found.results),
     counters: completePageCounters(found.counters),

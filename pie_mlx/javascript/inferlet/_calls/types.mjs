@@ -143,7 +143,8 @@
  * again: those of the inputs whose pages were cached beyond the last kept state of recurrent layers, and those that
  * the context had lost before the pass. `drafted` guesses were run after the inputs. The first `kept` of the tokens
  * that a speculating or continued pass drew are in KV. `prefetched` are those of steps that follow, of which the
- * context counts nothing yet. `reuse` is there if a page could have been attached.
+ * context counts nothing yet. `reuse` is there if a page could have been attached. Of the drawn tokens, `forced` were
+ * appended without being drawn, as a grammar left no choice (G16).
  * @typedef {object} ForwardReply
  * @property {(SampledTokens | RawLogits | Probabilities | LogprobValues | EntropyValue | HiddenStateValues)[]} results
  * @property {PageCounters} counters
@@ -154,6 +155,7 @@
  * @property {(number)[]} prefetched
  * @property {number} replayed
  * @property {Reuse | null} reuse
+ * @property {number} forced
  */
 
 /**

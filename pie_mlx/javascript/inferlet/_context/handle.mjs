@@ -173,6 +173,7 @@ export class ContextHandle {
       prefetched: [],
       replayed: 0,
       reuse: null,
+      forced: 0,
     };
     return reply;
   }

@@ -37,7 +37,6 @@ def _begun(context: ContextState, asked: float) -> float:
 
 def _reply(context: ContextState, event: PassCompleted, timed: Timed) -> Reply | None:
     """Its reply with the tokens of the pass. None where the beginning was missed."""
-    drawn = 1 + event.following + event.guessed_right
     waited = min(context.waited, timed.waited_seconds)  # what it did not ask for, it did not wait for
     reason = context.wait_reason if waited else ""
     if timed.is_first:
@@ -48,9 +47,9 @@ def _reply(context: ContextState, event: PassCompleted, timed: Timed) -> Reply |
             started=event.started_seconds,
             first=event.completed_seconds,
             latest=event.completed_seconds,
-            prompt_tokens=event.attached_tokens + event.computed_tokens - event.following,
+            prompt_tokens=event.input_tokens,
             cached_tokens=event.attached_tokens,
-            tokens=drawn,
+            tokens=event.drawn_tokens,
             waited=waited,
             reason=reason,
         )
@@ -59,7 +58,7 @@ def _reply(context: ContextState, event: PassCompleted, timed: Timed) -> Reply |
     return msgspec.structs.replace(
         context.reply,
         latest=event.completed_seconds,
-        tokens=context.reply.tokens + drawn,
+        tokens=context.reply.tokens + event.drawn_tokens,
         waited=context.reply.waited + waited,
         reason=reason or context.reply.reason,
     )

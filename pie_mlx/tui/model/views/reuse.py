@@ -18,6 +18,7 @@ class ReuseWindow(msgspec.Struct, frozen=True):
     misses: dict[str, int]
     drafted: int
     accepted: int
+    forced: int
     kept: int
     dropped: int
 
@@ -41,6 +42,7 @@ def _window(minutes: int, figures: Slot) -> ReuseWindow:
         figures.misses,
         figures.drafted,
         figures.accepted,
+        figures.forced,
         figures.kept,
         figures.dropped,
     )

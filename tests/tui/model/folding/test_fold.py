@@ -245,6 +245,12 @@ def test_right_guesses_count_as_decoded_tokens_and_wrong_ones_do_not():
     assert after(*RUNNING, verified, step=0.0).processes["p"].recent_decoded == 3
 
 
+def test_tokens_that_a_grammar_forced_are_decoded_and_no_prompt():
+    jumped = msgspec.structs.replace(computed(held=40, tokens=5), forced_tokens=4)
+    assert (jumped.input_tokens, jumped.drawn_tokens) == (1, 5)
+    assert after(*RUNNING, jumped, step=0.0).processes["p"].recent_decoded == 5
+
+
 def test_a_programs_rate_falls_to_none_when_it_stops():
     busy = fold(after(*RUNNING), [Record(16 + n * 0.1, computed(held=n, tokens=1)) for n in range(60)])
     assert busy.processes["p"].rate == pytest.approx(10, rel=0.2)

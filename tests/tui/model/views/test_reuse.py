@@ -12,7 +12,7 @@ def texts(rows):
 
 def test_prompts_misses_drafts_and_steps_ahead_are_told_by_window():
     prompt = PassCompleted("p", 1, 48, 48, 1, loaded_tokens=16, miss="m", miss_reason="differs")
-    draft = PassCompleted("p", 1, 0, 1, 1, guessed_tokens=4, guessed_right=1)
+    draft = PassCompleted("p", 1, 0, 1, 1, guessed_tokens=4, guessed_right=1, forced_tokens=3)
     tick = TickCompleted(1, 3, 3, 0, 0.1, ahead=True, dropped=1)
     windows = reuse_windows(after(STARTED, LAUNCHED, CREATED, prompt, draft, tick))
     assert texts(prompt_rows(windows)) == {
@@ -24,7 +24,8 @@ def test_prompts_misses_drafts_and_steps_ahead_are_told_by_window():
     }
     assert texts(miss_rows(windows)) == {"differs": ["1"] * 3}
     assert texts(ahead_rows(windows))["accepted"] == ["25%"] * 3
-    assert texts(ahead_rows(windows))["dropped"] == ["25%"] * 3
+    assert texts(ahead_rows(windows))["forced"] == ["3"] * 3
+    assert texts(ahead_rows(windows))["kept"] == ["75%"] * 3
 
 
 def test_nothing_so_far_is_a_dot_and_no_percentage():

@@ -1,0 +1,150 @@
+"""Tokens that a grammar leaves no choice about: a pass takes them as inputs, without drawing them (G16)."""
+
+from collections.abc import Collection, Generator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from pie_mlx.calls import Forward, ForwardReply, SampledTokens, Slot, joined
+from pie_mlx.engine.handlers.forward.forward_request import next_sampler
+from pie_mlx.engine.hosting.process import HostedProcess
+from pie_mlx.engine.model.runner.batch import PackedMask
+from pie_mlx.engine.scheduler.forward_task import PassContinuation
+from pie_mlx.engine.scheduler.live_context import LiveContext
+from pie_mlx.engine.services import Services
+from pie_mlx.engine.text.grammar import Matcher
+from pie_mlx.engine.text.logit_mask import allowed_next, only_token, pack_runs
+from pie_mlx.errors import EmptyMaskError, GrammarError
+
+MOST_FORCED = 64
+"""In one pass. To find one takes the engine's loop up to 0.1 ms."""
+
+
+class Jump(NamedTuple):
+    """`tokens` that come after the inputs of a pass, each the only one that its grammars allowed.
+
+    `matchers` are forks of the grammars that stand after them; those of the program had taken as many tokens as
+    `starts` says.
+    """
+
+    tokens: list[int]
+    matchers: Sequence[Matcher]
+    starts: Sequence[int]
+
+    def call(self, call: Forward) -> Forward:
+        """The call that draws after the tokens, and wants as many fewer."""
+        tokens, count, (slot,) = [*call.tokens, *self.tokens], len(self.tokens), call.slots
+        plan, speculation = call.continuation, call.speculation
+        if plan is not None:
+            plan = replace(plan, tokens=max(0, plan.tokens - count))
+        if speculation is not None:
+            left = speculation.limit - count
+            speculation = replace(speculation, limit=left) if left > 0 else None
+        slots = [Slot(len(tokens) - 1, slot.read)]
+        return replace(call, tokens=tokens, slots=slots, continuation=plan, speculation=speculation)
+
+    @contextmanager
+    def counted(self, context: LiveContext, continuation: PassContinuation | None) -> Generator[None]:
+        """The tokens count as drawn, so that later draws have the random numbers of plain decoding; not if the pass
+        fails."""
+        count = len(self.tokens)
+        context.sampled += count
+        if continuation is not None:
+            continuation.skip(count)
+        try:
+            yield
+        except BaseException:
+            context.sampled -= count
+            raise
+
+    def landed(self, reply: ForwardReply, matchers: Sequence[Matcher]) -> ForwardReply:
+        """The reply with the tokens before those that were drawn; moves the program's matchers after all of them."""
+        (drawn,) = reply.results
+        both = joined([SampledTokens(self.tokens), drawn] if isinstance(drawn, SampledTokens) else [])
+        for matcher, fork, start in zip(matchers, self.matchers, self.starts, strict=True):
+            taken = fork.taken - start
+            if not matcher.follow(fork, taken):
+                matcher.accept(both.tokens[:taken])
+        count = len(self.tokens)
+        return replace(reply, results=[both], kept=reply.kept + count, forced=count)
+
+
+def may_jump(services: Services, context: LiveContext, call: Forward) -> bool:
+    """Whether nobody looks at each token that the call draws: no program one by one, no rule, score or monitor."""
+    if not services.jumps or call.advance_slot is None or context.watch is not None or not _most_wanted(call):
+        return False
+    if not (call.tokens and call.reserve and call.commit):
+        return False
+    sampler = next_sampler(call)
+    return sampler is not None and sampler.rule is None and not sampler.scores
+
+
+def find_jump(
+    services: Services, process: HostedProcess, context: LiveContext, call: Forward, matchers: Sequence[Matcher]
+) -> Jump | None:
+    """The tokens that must follow the inputs of a call, as far as there is room for them; None if a choice comes first.
+
+    Like drafts, they wait for no page and exceed no budget: what does not fit is drawn later, one by one. Raises
+    EmptyMaskError and GrammarError where nothing may follow, InvalidArgumentError for a bad logit mask.
+    """
+    vocabulary = services.model_info.vocabulary_size
+    fixed = pack_runs(call.logit_mask, vocabulary) if call.logit_mask else None
+    if all(matcher.freedom.tokens for matcher in matchers) or only_token(allowed_next(matchers, fixed)) is None:
+        return None
+    plans = (call.continuation, call.speculation)
+    stops = frozenset[int]().union(*(plan.stop_tokens for plan in plans if plan is not None))
+    jump = forced_run(matchers, fixed, stops, _room(services, process, context, call))
+    return jump if jump.tokens else None
+
+
+def forced_run(matchers: Sequence[Matcher], fixed: PackedMask | None, stop_tokens: Collection[int], most: int) -> Jump:
+    """At most `most` tokens, each the only one allowed. What ends the text is left to be drawn.
+
+    Raises EmptyMaskError and GrammarError where nothing may follow.
+    """
+    tokens: list[int] = []
+    forks = [matcher.fork() for matcher in matchers]
+    mask = allowed_next(forks, fixed)
+    while len(tokens) < most and (token := only_token(mask)) is not None and token not in stop_tokens:
+        mask = _mask_after(forks, token, fixed)
+        if mask is None:
+            break
+        tokens.append(token)
+    return Jump(tokens, forks, [matcher.taken for matcher in matchers])
+
+
+def _mask_after(matchers: Sequence[Matcher], token: int, fixed: PackedMask | None) -> PackedMask | None:
+    """The mask after one more token; None, with the matchers where they were, if the text ends or fails there."""
+    moved = [matcher for matcher in matchers if matcher.try_accept([token])]
+    try:
+        if len(moved) == len(matchers) and not any(matcher.is_terminated for matcher in moved):
+            return allowed_next(matchers, fixed)
+    except (EmptyMaskError, GrammarError):
+        pass  # plain decoding says so when it comes to it
+    for matcher in moved:
+        matcher.rollback(1)
+    return None
+
+
+def _most_wanted(call: Forward) -> int:
+    """How many tokens the call wants besides the one that it draws."""
+    plan, speculation = call.continuation, call.speculation
+    if plan is not None and plan.asked:
+        return plan.tokens
+    return 0 if speculation is None else speculation.limit
+
+
+def _room(services: Services, process: HostedProcess, context: LiveContext, call: Forward) -> int:
+    """How many tokens more than its inputs are wanted, and have positions, spare pages and a budget."""
+    store, inputs = services.store, len(call.pending) + len(call.tokens)
+    counters = store.contexts[context.id].counters()
+    pages = counters.working + services.queue.spare_pages()
+    most = min(
+        MOST_FORCED,
+        _most_wanted(call),
+        services.model_info.maximum_positions - store.sequence_length(context.id) - inputs,
+        pages * store.page_size - counters.working_tokens - inputs,
+    )
+    free = services.accounting.wallets[process.account].free
+    return most if free is None else min(most, free - inputs)
