@@ -68,9 +68,11 @@ class GrammarConstraint:
         lenient: bool = False,
         every_spelling: bool = False,
         known_formats: bool = False,
+        separators: tuple[str, str] | None = None,
     ) -> "GrammarConstraint":
         """JSON obeying a schema; options as for `Grammar.from_json_schema`. Raises GrammarError."""
-        return cls.from_grammar(JsonSchema(schema, strict, lenient, every_spelling, known_formats), model)
+        given = JsonSchema(schema, strict, lenient, every_spelling, known_formats, separators)
+        return cls.from_grammar(given, model)
 
     @classmethod
     def from_regex(cls, pattern: str, model: Model) -> "GrammarConstraint":
@@ -118,6 +120,7 @@ class JsonSchema(GrammarSchema):
     lenient: bool = False
     every_spelling: bool = False
     known_formats: bool = False
+    separators: tuple[str, str] | None = None
 
     def grammar(self) -> Grammar:
         return Grammar.from_json_schema(
@@ -126,6 +129,7 @@ class JsonSchema(GrammarSchema):
             lenient=self.lenient,
             every_spelling=self.every_spelling,
             known_formats=self.known_formats,
+            separators=self.separators,
         )
 
 

@@ -27,6 +27,7 @@ class Grammar:
         lenient: bool = False,
         every_spelling: bool = False,
         known_formats: bool = False,
+        separators: tuple[str, str] | None = None,
     ) -> "Grammar":
         """JSON obeying a schema, given as JSON text or a dict.
 
@@ -37,6 +38,8 @@ class Grammar:
         Properties come in the schema's order, and constants as the schema spells them. With `every_spelling`, up to
         four properties of an object may come in any order, and a whole number among constants may end in `.0`.
         With `known_formats`, a `format` that no grammar enforces is refused and not taken as an annotation.
+        `separators` stand between items and after keys, as those of `json.dumps`, and there are no other blanks: a
+        model then needs fewer passes, as less is left to its choice. None lets it write a blank or a line break.
         Raises GrammarError for text that is not JSON.
         """
         source = GrammarSource(
@@ -46,6 +49,7 @@ class Grammar:
             lenient=lenient,
             every_spelling=every_spelling,
             known_formats=known_formats,
+            separators=separators,
         )
         return cls(source)
 

@@ -22,8 +22,8 @@ class GrammarSource(Record, frozen=True):
 
     `strict` closes objects (G13); `lenient` compiles a schema with parts that cannot be enforced, and lists them;
     `every_spelling` allows more than one spelling of a schema's values; with `known_formats` a `format` that is not
-    enforced is refused. `root` is the rule of a grammar that the text
-    must be, "" for `root` or `start`.
+    enforced is refused. `separators` stand between items and after keys, and no other blanks are allowed; None allows
+    usual ones. `root` is the rule of a grammar that the text must be, "" for `root` or `start`.
     """
 
     kind: Literal["json", "json_schema", "regex", "ebnf", "tools", "thought"]
@@ -33,6 +33,7 @@ class GrammarSource(Record, frozen=True):
     lenient: bool = False
     every_spelling: bool = False
     known_formats: bool = False
+    separators: tuple[str, str] | None = None
     root: str = ""
     limit: ThoughtLimit | None = None
 

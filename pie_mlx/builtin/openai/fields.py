@@ -123,6 +123,7 @@ class Schema(Strict):
     description: str | None = None
     strict: bool | None = None
     known_formats: bool = False
+    separators: tuple[str, str] | None = None
 
 
 class SchemaFormat(Strict, tag="json_schema"):

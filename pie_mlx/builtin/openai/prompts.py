@@ -305,7 +305,8 @@ def _format_constraint(model, format, param):
             schema = JsonSchema({"type": "object"}, strict=False)
         case SchemaFormat(json_schema=described):
             _check_depth(f"the schema '{described.name}'", described.schema, param)
-            schema = JsonSchema(described.schema, strict=bool(described.strict), known_formats=described.known_formats)
+            options = {"known_formats": described.known_formats, "separators": described.separators}
+            schema = JsonSchema(described.schema, strict=bool(described.strict), **options)
         case _:
             return None
     formats = model.info.formats

@@ -151,14 +151,24 @@ class LlguidanceEngine:
         # Tags of calls are forced as tokens, not as bytes.
         self._spellings = _spellings_of(tokenizer) if view == "user" else None
 
-    def compile_schema(self, schema: Schema, *, lenient: bool = False) -> tuple[Walk, list[str]]:
-        """JSON of a schema, whose items differ where they must, and what of it is not enforced."""
-        plain = without_unique_items(schema)
+    def compile_schema(
+        self, schema: Schema, *, lenient: bool = False, separators: tuple[str, str] | None = None
+    ) -> tuple[Walk, list[str]]:
+        """JSON of a schema, whose items differ where they must, and what of it is not enforced. The `separators` stand
+        between items and after keys, where those alone are wanted."""
+        plain, (items, keys) = without_unique_items(schema), separators or (",", ":")
         written = plain if plain == schema else {**plain, "x-guidance": ONE_SPELLING}
         matcher = self._start(
             llguidance.LLMatcher.grammar_from_json_schema(
                 json.dumps(written),
-                overrides={"whitespace_pattern": WHITESPACE, "lenient": lenient, "coerce_one_of": lenient},
+                overrides={
+                    "whitespace_pattern": WHITESPACE if separators is None else None,
+                    "whitespace_flexible": separators is None,
+                    "item_separator": items,
+                    "key_separator": keys,
+                    "lenient": lenient,
+                    "coerce_one_of": lenient,
+                },
             )
         )
         walk = self._walk(matcher)

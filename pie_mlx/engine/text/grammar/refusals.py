@@ -33,6 +33,12 @@ def refuse_formats(places: list[str]) -> GrammarError:
     )
 
 
+def refuse_separators(given: tuple[str, str]) -> GrammarError:
+    """The error for separators that JSON does not have, or that are longer than anybody needs."""
+    shown = ", ".join(repr(one[:8]) for one in given)
+    return GrammarError(f"schema: separators {shown}", hint='give a comma and a colon with few blanks: (", ", ": ")')
+
+
 def _placed(message: str) -> str:
     """The message with the place in a regular expression as a number, where a caret below points to it."""
     return _REGEX_PLACE.sub(

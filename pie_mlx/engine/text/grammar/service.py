@@ -30,6 +30,7 @@ from pie_mlx.engine.text.grammar.refusals import (
     refuse_grammar,
     refuse_regex,
     refuse_schema,
+    refuse_separators,
     refuse_translation,
 )
 from pie_mlx.engine.text.grammar.thought import Thoughts
@@ -46,6 +47,7 @@ _STOP_SETS = 8
 _COMPILE_SECONDS = 30.0
 _CIRCULAR = "circular references with sibling keys"
 _COMPILING_AT_ONCE = 8
+_LONGEST_SEPARATOR = 64
 
 
 class ToolGrammars(Protocol):
@@ -178,6 +180,7 @@ def _translated(compile_: Callable[[], Walk], refuse: Callable[[str], GrammarErr
 
 
 def _compile_schema(source: GrammarSource, engines: Engines) -> tuple[Walk, list[str]]:
+    _check_separators(source.separators)
     written = read_schema(source.text)
     rounded = rounded_numbers(written)
     if rounded and not source.lenient:
@@ -200,13 +203,22 @@ def _compile_schema(source: GrammarSource, engines: Engines) -> tuple[Walk, list
         refusal = engine.schema_error(plain)
     if not refusal:
         spelled, kept = _spelled(source, schema, engine)
-        walk, warnings = engine.compile_schema(spelled)
+        walk, warnings = engine.compile_schema(spelled, separators=source.separators)
         return walk, [*annotations, *kept, *warnings]
     places = locate(plain, refusal, engine.schema_error)
     if not source.lenient:
         raise refuse_schema(places)
-    walk, warnings = _compile_leniently(engine, schema, places)
+    walk, warnings = _compile_leniently(engine, schema, places, source.separators)
     return walk, [*annotations, *warnings]
+
+
+def _check_separators(separators: tuple[str, str] | None) -> None:
+    """Raises GrammarError for separators that JSON does not have, or that are longer than anybody needs."""
+    if separators is None:
+        return
+    bare = [one.strip(" \t\n\r") for one in separators]
+    if bare != [",", ":"] or any(len(one) > _LONGEST_SEPARATOR for one in separators):
+        raise refuse_separators(separators)
 
 
 def _spelled(source: GrammarSource, schema: Schema, engine: LlguidanceEngine) -> tuple[Schema, list[str]]:
@@ -220,10 +232,10 @@ def _spelled(source: GrammarSource, schema: Schema, engine: LlguidanceEngine) ->
 
 
 def _compile_leniently(
-    engine: LlguidanceEngine, schema: Schema, places: list[tuple[str, str]]
+    engine: LlguidanceEngine, schema: Schema, places: list[tuple[str, str]], separators: tuple[str, str] | None
 ) -> tuple[Walk, list[str]]:
     try:
-        walk, warnings = engine.compile_schema(schema, lenient=True)
+        walk, warnings = engine.compile_schema(schema, lenient=True, separators=separators)
     except GrammarError:
         raise refuse_schema(places) from None
     named = [f"{place}: {' '.join(reason.split())}" for place, reason in places]

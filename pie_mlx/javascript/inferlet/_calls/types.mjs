@@ -405,8 +405,8 @@
  *
  * `strict` closes objects (G13); `lenient` compiles a schema with parts that cannot be enforced, and lists them;
  * `every_spelling` allows more than one spelling of a schema's values; with `known_formats` a `format` that is not
- * enforced is refused. `root` is the rule of a grammar that the text
- * must be, "" for `root` or `start`.
+ * enforced is refused. `separators` stand between items and after keys, and no other blanks are allowed; None allows
+ * usual ones. `root` is the rule of a grammar that the text must be, "" for `root` or `start`.
  * @typedef {object} SentGrammarSource
  * @property {'ebnf' | 'json' | 'json_schema' | 'regex' | 'thought' | 'tools'} kind
  * @property {string} [text]
@@ -415,6 +415,7 @@
  * @property {boolean} [lenient]
  * @property {boolean} [every_spelling]
  * @property {boolean} [known_formats]
+ * @property {[string, string] | null} [separators]
  * @property {string} [root]
  * @property {SentThoughtLimit | null} [limit]
  */

@@ -7,11 +7,15 @@
  * Properties come in the schema's order, and constants as the schema spells them. With `everySpelling`, up to four
  * properties of an object may come in any order, and a whole number among constants may end in `.0`. With
  * `knownFormats`, a `format` that no grammar enforces is refused and not taken as an annotation.
+ *
+ * `separators` stand between items and after keys, as `[', ', ': ']`, and there are no other blanks: a model then needs
+ * fewer passes, as less is left to its choice. Without them it may write a blank or a line break.
  * @typedef {object} SchemaOptions
  * @property {boolean} [strict]
  * @property {boolean} [lenient]
  * @property {boolean} [everySpelling]
  * @property {boolean} [knownFormats]
+ * @property {[string, string]} [separators]
  */
 /** The form of constrained text. It compiles when a matcher or a Generator is built on it. */
 export class Grammar {
@@ -22,7 +26,7 @@ export class Grammar {
      * @param {string | object} schema
      * @param {SchemaOptions} [options]
      */
-    static fromJsonSchema(schema: string | object, { strict, lenient, everySpelling, knownFormats }?: SchemaOptions): Grammar;
+    static fromJsonSchema(schema: string | object, options?: SchemaOptions): Grammar;
     /**
      * Text that matches the pattern as a whole.
      * @param {string | RegExp} pattern
@@ -45,11 +49,15 @@ export class Grammar {
  * Properties come in the schema's order, and constants as the schema spells them. With `everySpelling`, up to four
  * properties of an object may come in any order, and a whole number among constants may end in `.0`. With
  * `knownFormats`, a `format` that no grammar enforces is refused and not taken as an annotation.
+ *
+ * `separators` stand between items and after keys, as `[', ', ': ']`, and there are no other blanks: a model then needs
+ * fewer passes, as less is left to its choice. Without them it may write a blank or a line break.
  */
 export type SchemaOptions = {
     strict?: boolean | undefined;
     lenient?: boolean | undefined;
     everySpelling?: boolean | undefined;
     knownFormats?: boolean | undefined;
+    separators?: [string, string] | undefined;
 };
 import type { SentGrammarSource } from './_calls/types.mjs';

@@ -127,6 +127,19 @@ def test_a_format_that_nothing_enforces_is_refused_where_that_is_asked_for(ask, 
     assert answer(formatted("regex"))
 
 
+def test_separators_leave_no_other_blanks_in_the_json(ask):
+    schema = {"type": "object", "properties": {"name": {"const": "x"}, "ok": {"const": True}}}
+    described = {
+        "name": "fixed",
+        "strict": True,
+        "schema": {**schema, "required": ["name", "ok"]},
+        "separators": [",", ":"],
+    }
+    answer = ask("Go.", response_format={"type": "json_schema", "json_schema": described})
+    assert answer.choices[0].message.content == '{"name":"x","ok":true}'
+    assert answer.choices[0].finish_reason == "stop"
+
+
 def test_an_unknown_model_is_not_found(ask):
     with pytest.raises(openai.NotFoundError, match="there is pie-tiny") as refused:
         ask(model="gpt-4")

@@ -405,8 +405,8 @@ export type SentThoughtLimit = {
  *
  * `strict` closes objects (G13); `lenient` compiles a schema with parts that cannot be enforced, and lists them;
  * `every_spelling` allows more than one spelling of a schema's values; with `known_formats` a `format` that is not
- * enforced is refused. `root` is the rule of a grammar that the text
- * must be, "" for `root` or `start`.
+ * enforced is refused. `separators` stand between items and after keys, and no other blanks are allowed; None allows
+ * usual ones. `root` is the rule of a grammar that the text must be, "" for `root` or `start`.
  */
 export type SentGrammarSource = {
     kind: "ebnf" | "json" | "json_schema" | "regex" | "thought" | "tools";
@@ -416,6 +416,7 @@ export type SentGrammarSource = {
     lenient?: boolean | undefined;
     every_spelling?: boolean | undefined;
     known_formats?: boolean | undefined;
+    separators?: [string, string] | null | undefined;
     root?: string | undefined;
     limit?: SentThoughtLimit | null | undefined;
 };
