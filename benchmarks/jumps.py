@@ -2,7 +2,8 @@
 
 JSON by schemas with fixed keys, with the blanks that the model likes and with fixed separators, drawn greedily with
 `grammar_jumps` on and off. Rounds alternate and medians are compared. Passes are rows of a context: a batch of eight
-counts as eight. The models are pie-tiny, which has learned to write, and a random Llama of 9.4 million parameters,
+counts as eight. `processor` is the ratio of processor time, which other programs on the machine disturb less. The
+models are pie-tiny, which has learned to write, and a random Llama of 9.4 million parameters,
 which has not but costs more; its free texts are as long as their schema lets them be.
 """
 
@@ -73,6 +74,7 @@ class Round:
     """One round on one engine."""
 
     seconds: float
+    processor_seconds: float
     passes: int
     forced: int
     texts: list[list[int]]
@@ -82,26 +84,26 @@ class Round:
         return sum(map(len, self.texts))
 
 
-async def main_of_a_round(input: dict[str, Any]) -> tuple[float, list[list[int]]]:
+async def main_of_a_round(input: dict[str, Any]) -> tuple[float, float, list[list[int]]]:
     """Streams that write the same schema after different prompts, whose KV is there already."""
     model = Model.load(runtime.models()[0])
     contexts = [Context(model).user(f"Write record {place} as JSON.") for place in range(input["streams"])]
     await asyncio.gather(*(context.flush() for context in contexts))
     schema = JsonSchema(input["schema"], separators=input["separators"])
-    started = time.perf_counter()
+    started, worked = time.perf_counter(), time.process_time()
     texts = await asyncio.gather(
         *(
             context.generate(Sampler.argmax(), max_tokens=MOST_TOKENS, constrain=schema).collect_tokens()
             for context in contexts
         )
     )
-    return time.perf_counter() - started, list(texts)
+    return time.perf_counter() - started, time.process_time() - worked, list(texts)
 
 
 async def round_of(engine: Engine, counts: Counts, input: dict[str, Any]) -> Round:
     passes, forced = counts.passes, counts.forced
-    seconds, texts = await engine.run(main_of_a_round, input)
-    return Round(seconds, counts.passes - passes, counts.forced - forced, texts)
+    seconds, worked, texts = await engine.run(main_of_a_round, input)
+    return Round(seconds, worked, counts.passes - passes, counts.forced - forced, texts)
 
 
 async def compare(engines: Sequence[tuple[Engine, Counts]], input: dict[str, Any], repeats: int) -> str:
@@ -114,10 +116,11 @@ async def compare(engines: Sequence[tuple[Engine, Counts]], input: dict[str, Any
                 found.append(one)
     (*_, before), (*_, after) = rounds
     times = [statistics.median(one.seconds / one.tokens for one in found) for found in rounds]
+    work = [statistics.median(one.processor_seconds / one.tokens for one in found) for found in rounds]
     return (
         f"{after.tokens:8}{after.forced / after.tokens:8.0%}{before.passes:9}{after.passes:8}"
         f"{before.passes / after.passes:8.2f}x{after.tokens / after.passes:13.2f}{1e3 * times[0]:10.2f}"
-        f"{1e3 * times[1]:8.2f}{times[0] / times[1]:8.2f}x"
+        f"{1e3 * times[1]:8.2f}{times[0] / times[1]:8.2f}x{work[0] / work[1]:10.2f}x"
         + ("" if before.texts == after.texts else "   the tokens differ (logits that are nearly equal)")
     )
 
@@ -126,7 +129,7 @@ async def measure(name: str, directory: Path, options: argparse.Namespace) -> No
     print(f"\n{name}")
     print(
         f"{'schema':10}{'blanks':12}{'streams':>7}{'tokens':>8}{'forced':>8}{'passes':>9}{'jumping':>8}{'fewer':>9}"
-        f"{'tokens/pass':>13}{'ms/token':>10}{'jumping':>8}{'faster':>9}"
+        f"{'tokens/pass':>13}{'ms/token':>10}{'jumping':>8}{'faster':>9}{'processor':>11}"
     )
     without, jumping = Counts(), Counts()
     async with (

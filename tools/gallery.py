@@ -49,7 +49,7 @@ GROUPS = {
     "Attention": ("attention-sink", "windowed-attention", "hierarchical-attention"),
     "Answers of a given form": ("json-extraction", "grammars", "validate-and-retry"),
     "Choosing tokens yourself": ("raw-logits", "typical-sampling", "contrastive-decoding", "watermark"),
-    "Guessing ahead": ("n-gram-speculator", "jacobi-decoding"),
+    "Guessing ahead": ("n-gram-speculator", "draft-tree", "jacobi-decoding"),
     "Adapters": ("lora-switching", "evolution-tuning"),
 }
 HEAD = ("| example | shows | run it | prints |", "|---|---|---|---|")

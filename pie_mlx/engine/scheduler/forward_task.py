@@ -13,11 +13,16 @@ from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.speculation.drafting import Window
 from pie_mlx.engine.text.grammar import Freedom, Matcher
 from pie_mlx.engine.text.grammar.ahead import compute_masks
-from pie_mlx.engine.text.logit_mask import allowed_next, only_token
+from pie_mlx.engine.text.grammar.forced import forced_run
+from pie_mlx.engine.text.logit_mask import allowed_next
 from pie_mlx.errors import PieError
 
 MOST_STEPS = 32
 """Steps after a pass without a tick between them. Then come events, and the bid is renewed (B4)."""
+
+FEWEST_FORCED = 2
+"""Forced tokens for which further steps end and a pass begins with them: that takes as long as two steps, as the one
+that is built already is dropped."""
 
 
 @dataclass(slots=True, eq=False)
@@ -29,7 +34,7 @@ class PassContinuation:
     the device's thread moves on. `kept` counts the further tokens in KV once the pass is over; `extra_pages` were
     reserved for them alone. If the steps were not `asked` for, their tokens are prefetched, and none is kept. `named`
     is how often the context was named when the pass began: a later call comes before unasked steps (P3). If it `jumps`,
-    it ends where its grammars leave no choice: the next pass takes several tokens then (G16).
+    it ends where its grammars leave no choice for a while: the next pass takes several tokens then (G16).
     """
 
     context: LiveContext
@@ -119,11 +124,13 @@ class BatchContinuation:
         return [allowed_next(each.walked, each.fixed) for each in self._continuations]
 
     def _jumps(self) -> bool:
-        """Whether a pass is better begun anew, as its grammars leave no choice."""
-        if not any([each.jumps for each in self._continuations]):
+        """Whether a pass is better begun anew, as its grammars leave no choice for several tokens."""
+        jumping = [each for each in self._continuations if each.jumps]
+        if not jumping:
             return False
-        pairs = zip(self._continuations, self.masks(), strict=True)
-        return any([each.jumps and only_token(mask) is not None for each, mask in pairs])
+        compute_masks([matcher for each in self._continuations for matcher in each.walked])
+        runs = [forced_run(each.walked, each.fixed, each.stop_tokens, FEWEST_FORCED) for each in jumping]
+        return any([len(run.tokens) >= FEWEST_FORCED for run in runs])
 
 
 @dataclass(slots=True, eq=False)

@@ -106,7 +106,7 @@ async def _pass(
         if jump is None:
             reply = await _turn(services, process, context, call, matchers, continuation, use, requested_seconds)
         else:
-            further, bound, count = jump.call(call), jump.matchers, len(jump.tokens)
+            further, bound, count = jump.call(call), jump.run.matchers, len(jump.run.tokens)
             with jump.counted(context, continuation):
                 reply = await _turn(
                     services, process, context, further, bound, continuation, use, requested_seconds, count

@@ -1,6 +1,6 @@
 """Tokens that a grammar leaves no choice about: a pass takes them as inputs, without drawing them (G16)."""
 
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -9,32 +9,25 @@ from msgspec.structs import replace
 from pie_mlx.calls import Forward, ForwardReply, SampledTokens, Slot, joined
 from pie_mlx.engine.handlers.forward.forward_request import next_sampler
 from pie_mlx.engine.hosting.process import HostedProcess
-from pie_mlx.engine.model.runner.batch import PackedMask
 from pie_mlx.engine.scheduler.forward_task import PassContinuation
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.text.grammar import Matcher
+from pie_mlx.engine.text.grammar.forced import ForcedRun, forced_run
 from pie_mlx.engine.text.logit_mask import allowed_next, only_token, pack_runs
-from pie_mlx.errors import EmptyMaskError, GrammarError
 
 MOST_FORCED = 64
 """In one pass. To find one takes the engine's loop up to 0.1 ms."""
 
 
 class Jump(NamedTuple):
-    """`tokens` that come after the inputs of a pass, each the only one that its grammars allowed.
+    """The tokens of `run` come after the inputs of a pass."""
 
-    `matchers` are forks of the grammars that stand after them; those of the program had taken as many tokens as
-    `starts` says.
-    """
-
-    tokens: list[int]
-    matchers: Sequence[Matcher]
-    starts: Sequence[int]
+    run: ForcedRun
 
     def call(self, call: Forward) -> Forward:
         """The call that draws after the tokens, and wants as many fewer."""
-        tokens, count, (slot,) = [*call.tokens, *self.tokens], len(self.tokens), call.slots
+        tokens, count, (slot,) = [*call.tokens, *self.run.tokens], len(self.run.tokens), call.slots
         plan, speculation = call.continuation, call.speculation
         if plan is not None:
             plan = replace(plan, tokens=max(0, plan.tokens - count))
@@ -48,7 +41,7 @@ class Jump(NamedTuple):
     def counted(self, context: LiveContext, continuation: PassContinuation | None) -> Generator[None]:
         """The tokens count as drawn, so that later draws have the random numbers of plain decoding; not if the pass
         fails."""
-        count = len(self.tokens)
+        count = len(self.run.tokens)
         context.sampled += count
         if continuation is not None:
             continuation.skip(count)
@@ -61,12 +54,12 @@ class Jump(NamedTuple):
     def landed(self, reply: ForwardReply, matchers: Sequence[Matcher]) -> ForwardReply:
         """The reply with the tokens before those that were drawn; moves the program's matchers after all of them."""
         (drawn,) = reply.results
-        both = joined([SampledTokens(self.tokens), drawn] if isinstance(drawn, SampledTokens) else [])
-        for matcher, fork, start in zip(matchers, self.matchers, self.starts, strict=True):
+        both = joined([SampledTokens(self.run.tokens), drawn] if isinstance(drawn, SampledTokens) else [])
+        for matcher, fork, start in zip(matchers, self.run.matchers, self.run.starts, strict=True):
             taken = fork.taken - start
             if not matcher.follow(fork, taken):
                 matcher.accept(both.tokens[:taken])
-        count = len(self.tokens)
+        count = len(self.run.tokens)
         return replace(reply, results=[both], kept=reply.kept + count, forced=count)
 
 
@@ -94,37 +87,8 @@ def find_jump(
         return None
     plans = (call.continuation, call.speculation)
     stops = frozenset[int]().union(*(plan.stop_tokens for plan in plans if plan is not None))
-    jump = forced_run(matchers, fixed, stops, _room(services, process, context, call))
-    return jump if jump.tokens else None
-
-
-def forced_run(matchers: Sequence[Matcher], fixed: PackedMask | None, stop_tokens: Collection[int], most: int) -> Jump:
-    """At most `most` tokens, each the only one allowed. What ends the text is left to be drawn.
-
-    Raises EmptyMaskError and GrammarError where nothing may follow.
-    """
-    tokens: list[int] = []
-    forks = [matcher.fork() for matcher in matchers]
-    mask = allowed_next(forks, fixed)
-    while len(tokens) < most and (token := only_token(mask)) is not None and token not in stop_tokens:
-        mask = _mask_after(forks, token, fixed)
-        if mask is None:
-            break
-        tokens.append(token)
-    return Jump(tokens, forks, [matcher.taken for matcher in matchers])
-
-
-def _mask_after(matchers: Sequence[Matcher], token: int, fixed: PackedMask | None) -> PackedMask | None:
-    """The mask after one more token; None, with the matchers where they were, if the text ends or fails there."""
-    moved = [matcher for matcher in matchers if matcher.try_accept([token])]
-    try:
-        if len(moved) == len(matchers) and not any(matcher.is_terminated for matcher in moved):
-            return allowed_next(matchers, fixed)
-    except (EmptyMaskError, GrammarError):
-        pass  # plain decoding says so when it comes to it
-    for matcher in moved:
-        matcher.rollback(1)
-    return None
+    run = forced_run(matchers, fixed, stops, _room(services, process, context, call))
+    return Jump(run) if run.tokens else None
 
 
 def _most_wanted(call: Forward) -> int:
