@@ -50,5 +50,5 @@ async def main(input: dict[str, Any]) -> str:
         async for step in context.generate(Sampler.argmax(), max_tokens=input["max_tokens"], speculator=speculator):
             tokens += (await step.execute()).tokens
             passes += 1
-    session.send(f"{len(tokens)} tokens in {passes} passes\n")
+    session.send(f"tokens: {len(tokens)}, passes: {passes}\n")
     return model.tokenizer().decode(tokens)

@@ -103,7 +103,7 @@ class Choice:
             self._sampler = msgspec.structs.replace(self._sampler, since=context.seq_len + len(context.buffer()))
         self._entries = EntryBuffer(self._stops)
         self._recent = []
-        self._called = False
+        self._called = self._in_call = False
         self._thought_tokens = 0
         self._alternatives = None
         self._token_seconds = STREAMED_SECONDS
@@ -135,7 +135,7 @@ class Choice:
                 elif self._alternatives is not None:
                     constraint = self._decided(output.tokens)
                 elif said.begins_call and not said.calls and self._rules.make_call is not None:
-                    constraint = self._inside_call()
+                    constraint, self._in_call = self._inside_call(), True
                 if finish or constraint:
                     break
             else:
@@ -159,7 +159,8 @@ class Choice:
 
     def _at_once(self, waits):
         """Tokens of the next step: one where a token may change the constraint, and for the first, which is timed."""
-        if waits or self._alternatives or self._rules.make_call is not None or not self.counts.tokens:
+        may_change = waits or self._alternatives or (self._rules.make_call is not None and not self._in_call)
+        if may_change or not self.counts.tokens:
             return 1
         in_time = int(STREAMED_SECONDS / self._token_seconds) if self._sampling.stream else AT_ONCE
         return max(1, min(in_time, self._sampling.at_once))
