@@ -64,7 +64,7 @@ class Jump(NamedTuple):
 
 
 def may_jump(services: Services, context: LiveContext, call: Forward) -> bool:
-    """Whether nobody looks at each token that the call draws: no program one by one, no rule, score or monitor."""
+    """Whether the tokens of a call may come undrawn: no step, rule, score or monitor looks at each of them."""
     if not services.jumps or call.advance_slot is None or context.watch is not None or not _most_wanted(call):
         return False
     if not (call.tokens and call.reserve and call.commit):
