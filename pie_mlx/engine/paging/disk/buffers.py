@@ -3,7 +3,7 @@ to read into it."""
 
 from pie_mlx.engine.paging.page_bytes import PageLayout, PageRows
 
-KEPT = 3
+KEPT = 1
 """Buffers of one prompt that is read. Those of others that are read meanwhile are not kept."""
 
 

@@ -164,17 +164,17 @@ class DiskCache:
         self.loads.fade()
         return False
 
-    async def load(self, user: str, pages: Sequence[PageRecord], rows: PageRows) -> Loaded:
-        """Read pages into `rows`, up to the first that is not what was stored. What is read lies in them, as does what
-        proved to be something else."""
+    async def load(self, user: str, pages: Sequence[PageRecord], rows: PageRows) -> int:
+        """Read pages into `rows`, up to the first that is not what was stored; how many there are. Rows after these may
+        have any content."""
         files = self._files
         if files is None:
-            return Loaded(0, [])
+            return 0
 
         names = [(page.key, page.packed) for page in pages]
         queued = [self._waiting_row(user, *name) for name in names]
 
-        def read() -> tuple[Loaded, float]:
+        def read() -> tuple[int, float]:
             begun, count = self._clock(), 0
             while count < len(pages):
                 if (waiting := queued[count]) is not None:
@@ -185,13 +185,13 @@ class DiskCache:
                 count += files.read_run(user, names[count:end], [memoryview(row) for row in rows[count:end]])
                 if count < end:
                     break
-            return Loaded(count, self.layout.content(rows[:count])), self._clock() - begun
+            return count, self._clock() - begun
 
         loaded, seconds = await self._on(self._reader, read)
-        if loaded.pages:
-            size = loaded.pages * self.layout.bytes
+        if loaded:
+            size = loaded * self.layout.bytes
             self.loads.observe(size, seconds)
-            self._emit(PagesLoaded(loaded.pages, size, seconds))
+            self._emit(PagesLoaded(loaded, size, seconds))
         return loaded
 
     def _waiting_row(self, user: str, key: bytes, tokens: bytes) -> npt.NDArray[np.uint8] | None:

@@ -3,48 +3,58 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Sequence
-from typing import NamedTuple
+from itertools import islice, takewhile
 
 from pie_mlx.engine.kv import PageRecord
 from pie_mlx.engine.paging.disk.disk_cache import DiskCache, Loaded
-from pie_mlx.engine.paging.page_bytes import PageRows
 
 PART_BYTES = 4 << 20
-"""What is written to the pool at once: each part costs a turn of the scheduler, larger ones leave the processor's cache
-before they are written."""
-AHEAD = 2
-"""Parts that are read while one is written to the pool: the thread that reads is then never idle."""
-
-
-class _Reading(NamedTuple):
-    rows: PageRows
-    loaded: "asyncio.Task[Loaded]"
+"""What is read at once: the first part is there soon, and few parts cost little beside the reading."""
+PARTS = 4
+"""Parts in memory: some are written to the pool while others are read. Each write costs a turn of the scheduler, so it
+takes all parts that were read during the one before."""
 
 
 async def read_ahead(disk: DiskCache, user: str, pages: Sequence[PageRecord]) -> AsyncGenerator[Loaded]:
-    """Parts of pages, the next ones read while one is written to the pool; ends before what cannot be read.
+    """Runs of pages, the next ones read while one is written to the pool; ends before what cannot be read.
 
-    The content of a part is valid until the next one is asked for. To go on says that it is not used any more, also
+    The content of a run is valid until the next one is asked for. To go on says that it is not used any more, also
     not by a thread.
     """
     size = max(1, PART_BYTES // disk.layout.bytes)
     parts = [pages[start : start + size] for start in range(0, len(pages), size)]
+    rows = disk.buffers.take(size * PARTS)
+    reading: deque[asyncio.Task[int]] = deque()
 
-    def begin(part: Sequence[PageRecord]) -> _Reading:
-        rows = disk.buffers.take(size)
-        return _Reading(rows, asyncio.create_task(disk.load(user, part, rows[: len(part)])))
+    def begin(numbers: range) -> None:
+        for number in numbers:
+            place, part = number % PARTS * size, parts[number]
+            reading.append(asyncio.create_task(disk.load(user, part, rows[place : place + len(part)])))
 
-    reading = deque(map(begin, parts[:AHEAD]))
+    begin(range(min(PARTS, len(parts))))
+    written = 0
     try:
-        for place, part in enumerate(parts):
-            reading.extend(map(begin, parts[place + AHEAD :][:1]))
-            loaded = await reading[0].loaded
-            rows, _ = reading.popleft()
-            if loaded.pages:
-                yield loaded
-            disk.buffers.give_back(rows)
-            if loaded.pages < len(part):
+        while reading:
+            await reading[0]
+            place = written % PARTS
+            read = [part.result() for part in takewhile(asyncio.Task.done, islice(reading, PARTS - place))]
+            count = _leading(read, size)
+            if count:
+                yield Loaded(count, disk.layout.content(rows[place * size :][:count]))
+            if count < sum(map(len, parts[written : written + len(read)])):
                 return
+            for _ in read:
+                reading.popleft()
+            begun, written = written + len(reading) + len(read), written + len(read)
+            begin(range(begun, min(written + PARTS, len(parts))))
     finally:
-        for one in reading:  # a thread may still read into its rows, which are not used again
-            one.loaded.cancel()
+        if all(part.done() for part in reading):
+            disk.buffers.give_back(rows)
+        for part in reading:  # a thread may still read into these rows, which are not used again
+            part.cancel()
+
+
+def _leading(read: Sequence[int], size: int) -> int:
+    """How many pages lie one after the other, of parts of `size`: they end in the first that is not full."""
+    full = sum(1 for _ in takewhile(lambda count: count == size, read))
+    return sum(read[: full + 1])

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors import safe_open
 
-from pie_mlx.engine.paging.disk.batch_file import Owner, Record, encoded, read_header
+from pie_mlx.engine.paging.disk import batch_file, page_files
+from pie_mlx.engine.paging.disk.batch_file import Owner, Record, Wanted, encoded, read_header
 from pie_mlx.engine.paging.disk.directory import CacheDirectory, FullError
 from pie_mlx.engine.paging.disk.page_files import PageFiles
 from tests.full_disk import fill, names, small_disk
@@ -126,23 +127,26 @@ def read_run(files: PageFiles, numbers: list[int]) -> int:
     return count
 
 
-def test_a_run_is_read_in_as_few_reads_as_it_lies_in(files: PageFiles, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_opened_once_for_what_lies_side_by_side_in_it(
+    files: PageFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for batch in ([1, 2, 3, 4], [5, 6], [8, 7]):
         files.write("ann", [record(number) for number in batch])
-    reads: list[int] = []
-    readv = os.readv
+    runs: list[int] = []
+    read = page_files.read_records
 
-    def counted(descriptor: int, parts: Sequence[memoryview]) -> int:
-        reads.append(len(parts))
-        return readv(descriptor, parts)
+    def counted(path: Path, owner: Owner, wanted: Sequence[Wanted], into: Sequence[memoryview]) -> int:
+        runs.append(len(wanted))
+        return read(path, owner, wanted, into)
 
-    monkeypatch.setattr(os, "readv", counted)
+    monkeypatch.setattr(page_files, "read_records", counted)
     assert read_run(files, [1, 2, 3, 4, 5, 6, 7, 8]) == 8
-    assert reads == [8, 4, 2, 2]
+    assert runs == [4, 2, 1, 1]
 
 
 def test_a_read_that_is_interrupted_goes_on(files: PageFiles, monkeypatch: pytest.MonkeyPatch) -> None:
     files.write("ann", [record(number) for number in range(1, 5)])
+    monkeypatch.setattr(batch_file, "PIECE_BYTES", 50)
     readv = os.readv
     monkeypatch.setattr(os, "readv", lambda descriptor, parts: readv(descriptor, [parts[0][:7]]))
     assert read_run(files, [1, 2, 3, 4]) == 4
