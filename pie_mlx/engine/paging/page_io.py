@@ -1,7 +1,6 @@
 """Moves the contents of pages: copies within the pool, lost pages to the spill file or the disk cache, and back."""
 
 import asyncio
-import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
@@ -174,12 +173,12 @@ class PageIO:
             case PageLoad():
                 await self._load(move)
 
-    async def save(self, until: float = math.inf) -> None:
-        """Write the pages in memory to the disk cache, as far as they are worth it, until a monotonic time."""
+    async def save(self, goes_on: Callable[[], bool]) -> None:
+        """Write the pages in memory to the disk cache, as far as they are worth it, file by file while it `goes_on`."""
         if self._disk is None or self._evicted is None:
             return
         records, start = list(self._store.lasting_pages()), 0
-        while start < len(records) and time.monotonic() < until:
+        while start < len(records) and goes_on():
             batch = map(_as_evicted, records[start : start + self._disk.batch_pages])
             chosen, later = self._disk.admitted(one for one in batch if one is not None)
             await self._evicted.store(chosen)
@@ -202,7 +201,7 @@ class PageIO:
         while evicted.can_go_on and time.monotonic() < until:
             await evicted.go_on()
             await disk.flush()
-        await self.save(until)
+        await self.save(lambda: time.monotonic() < until)
 
     def _go_on(self) -> None:
         """The disk cache has written something."""

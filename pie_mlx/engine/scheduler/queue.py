@@ -195,10 +195,11 @@ class SchedulerQueue:
         self.wake()
         await stored
 
-    async def save_pages(self) -> None:
-        """Write the pages in memory to the disk cache, and those that contexts left when they ended."""
+    async def save_pages(self, goes_on: Callable[[], bool] = lambda: True) -> None:
+        """Write the pages in memory to the disk cache, and those that contexts left when they ended, for as long as it
+        `goes_on`."""
         await self.store(())
-        await self._page_io.save()
+        await self._page_io.save(goes_on)
 
     def rollback(self, context: LiveContext, before: Mark) -> None:
         """Undo what a pass that ended without success did to its context (E3, E6)."""

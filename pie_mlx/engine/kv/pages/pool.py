@@ -1,6 +1,7 @@
 """The pool of page ids: which are free, which can be reclaimed, and in what order."""
 
 import time
+from bisect import bisect
 from collections import OrderedDict, deque
 from collections.abc import Callable
 
@@ -105,12 +106,13 @@ class PagePool:
         """Allocates `pages` page ids: promised to `context`, then free, promised to others, cached, kept,
         snapshot-only.
 
-        Free pages follow `after` and each other where possible. They are for `owner`. If it raises OutOfPagesError,
+        They follow `after` and each other where possible. They are for `owner`. If it raises OutOfPagesError,
         nothing changed.
         """
         self.require(pages)
         promised = None if context is None or not pages else self.promised.pop(context, None)
         taken = [] if promised is None else [promised]
+        first = len(taken)
         while self.promised and len(self.free_ids) < pages - len(taken):
             self.break_promise(next(iter(self.promised)))
         for _ in range(min(pages - len(taken), len(self.free_ids))):
@@ -118,7 +120,10 @@ class PagePool:
         if len(taken) < pages:
             eviction = self.evictions.now(owner)
             self._end_keeping()
-            taken.extend(sorted(self._reclaim(eviction) for _ in range(pages - len(taken))))
+            found = sorted([*taken[first:], *(self._reclaim(eviction) for _ in range(pages - len(taken)))])
+            last = promised if promised is not None else -1 if after is None else after
+            following = bisect(found, last)
+            taken[first:] = found[following:] + found[:following]
         return taken
 
     def pop_lost(self) -> tuple[PageContent, ...]:

@@ -153,7 +153,7 @@ def read_records(path: Path, owner: Owner, wanted: Sequence[Wanted], into: Seque
                 if not _is_filled(file.fileno(), piece):
                     return count
                 digest.update(piece)
-            if note != one.note or digest.hexdigest() != one.place.digest:
+            if bytes(note) != one.note or digest.hexdigest() != one.place.digest:
                 return count
     return len(wanted)
 

@@ -37,7 +37,7 @@ async def read_ahead(disk: DiskCache, user: str, pages: Sequence[PageRecord]) ->
         while reading:
             await reading[0]
             place = written % PARTS
-            read = [part.result() for part in takewhile(asyncio.Task.done, islice(reading, PARTS - place))]
+            read = [part.result() for part in takewhile(_is_read, islice(reading, PARTS - place))]
             count = _leading(read, size)
             if count:
                 yield Loaded(count, disk.layout.content(rows[place * size :][:count]))
@@ -52,6 +52,10 @@ async def read_ahead(disk: DiskCache, user: str, pages: Sequence[PageRecord]) ->
             disk.buffers.give_back(rows)
         for part in reading:  # a thread may still read into these rows, which are not used again
             part.cancel()
+
+
+def _is_read(part: "asyncio.Task[int]") -> bool:
+    return part.done()
 
 
 def _leading(read: Sequence[int], size: int) -> int:

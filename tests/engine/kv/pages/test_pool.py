@@ -68,3 +68,13 @@ def test_what_a_suspended_context_wants_is_told_before_its_page_goes() -> None:
     store.withheld.withhold(8)
     assert len(store.pool.pop_lost()) == 2
     store.check_integrity()
+
+
+def test_free_and_reclaimed_pages_are_neighbours_of_what_the_context_has() -> None:
+    store, context = store_with(cached=5, held=2)  # pages 0 to 4, and 5 to 6: 7 to 9 are free
+    store.working.reserve(context, 7)
+    assert store.contexts.resident(context).block_table == [5, 6, 7, 8, 9, 1, 2, 3, 4]
+    store.release(context)
+    another = store.create()
+    store.working.reserve(another, 10)
+    assert store.contexts.resident(another).block_table == list(range(10))
