@@ -258,8 +258,8 @@ class Context:
         Returns for how many seconds it holds.
 
         With `prepaid`, the launch pays now: the make cost of the pages for each 300 seconds, or for as long as its
-        credits last; a `priority` below 1 costs as much as 1. Then the pages are reclaimed after others that no context
-        holds, also when this context is gone.
+        credits last, times a `priority` above 1. Then the pages are reclaimed after others that no context holds, also
+        when this context is gone; those of a higher priority last.
         Raises InvalidArgumentError for numbers that are negative or not finite, and for a priority above 1000.
         """
         self._handle.compute_promised()

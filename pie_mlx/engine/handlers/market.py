@@ -3,7 +3,7 @@
 from pie_mlx import calls
 from pie_mlx.engine.handlers.base import answers
 from pie_mlx.engine.hosting.process import HostedProcess
-from pie_mlx.engine.market import declared_bid, declared_horizon, expected_back, retained
+from pie_mlx.engine.market import declared_bid, declared_horizon, expected_back, paid_priority, retained
 from pie_mlx.engine.services import Services
 from pie_mlx.errors import ContextBusyError
 from pie_mlx.events import BidDeclared
@@ -50,7 +50,7 @@ async def retain(services: Services, process: HostedProcess, call: calls.RetainC
         return seconds
     pages = store.contexts[context.id].committed
     seconds = services.accounting.keep_pages(process.account, pages, call.priority, seconds, services.queue.ticks)
-    store.keep(context.id, now + seconds)
+    store.keep(context.id, now + seconds, paid_priority(call.priority))
     return seconds
 
 

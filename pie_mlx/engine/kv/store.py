@@ -108,11 +108,11 @@ class PageStore:
             if released.demoted:
                 self._trie.demote(leaf)
 
-    def keep(self, context: int, until: float) -> int:
+    def keep(self, context: int, until: float, priority: float) -> int:
         """Keeps the committed pages of a context, also when it is released, until then (in seconds of the pool's
-        clock); their number."""
+        clock), longer than those of a lower priority; their number."""
         found = self.contexts[context]
-        return self._trie.keep(found.leaf, until)
+        return self._trie.keep(found.leaf, until, priority)
 
     def sequence_length(self, context: int) -> int:
         """Tokens with KV in the context."""

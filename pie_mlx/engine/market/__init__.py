@@ -9,7 +9,7 @@ from pie_mlx.engine.market.bids import (
     effective_bid,
     share,
 )
-from pie_mlx.engine.market.retention import Retention, expected_back, prepaid_cost, retained
+from pie_mlx.engine.market.retention import Retention, expected_back, paid_priority, prepaid_cost, retained
 from pie_mlx.engine.market.settlement import (
     Charge,
     Holding,
@@ -42,6 +42,7 @@ __all__ = [
     "imbalance_credits",
     "join",
     "leave",
+    "paid_priority",
     "prepaid_cost",
     "prepay",
     "retained",

@@ -69,9 +69,13 @@ def expected_back(before: Retention | None, seconds: float, now: float) -> Reten
 
 
 def prepaid_cost(pages: int, priority: float, ttl_seconds: float, page_price: float) -> float:
-    """Credits for keeping pages that no context holds for `ttl_seconds`. A priority below 1 costs as much as 1, for it
-    keeps them as well; 0 keeps none."""
-    return pages * page_price * max(1.0, priority) * ttl_seconds / PREPAID_SECONDS if priority else 0.0
+    """Credits for keeping pages that no context holds for `ttl_seconds`. Priority 0 keeps none."""
+    return pages * page_price * paid_priority(priority) * ttl_seconds / PREPAID_SECONDS if priority else 0.0
+
+
+def paid_priority(priority: float) -> float:
+    """What pages that no context holds are kept and paid at: below 1 they would be kept as well, for almost nothing."""
+    return max(1.0, priority)
 
 
 def _check(what: str, value: float, most: float) -> None:

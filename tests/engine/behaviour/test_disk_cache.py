@@ -18,7 +18,7 @@ import pytest
 
 from inferlet import Adapter, Context
 from pie_mlx.engine.model.loading.sources import EMBEDDED
-from pie_mlx.engine.paging.disk import batch_writer, directory, disk_cache, opening, page_files, reading
+from pie_mlx.engine.paging.disk import batch_writer, directory, disk_cache, idle, opening, page_files, reading
 from pie_mlx.engine.paging.disk.identity import WeightDigests
 from pie_mlx.engine.settings import DiskCacheSettings
 from pie_mlx.events import DiskCacheChanged, PagesDropped, PagesLoaded, PagesStored, PassCompleted
@@ -348,6 +348,24 @@ async def test_pages_that_wait_to_be_written_are_found(
         await continued(engine, seed=2)
         assert await continued(engine) == expected
         assert (loaded(engine) > 0, stored(engine)) == (True, 0)
+
+
+async def test_an_engine_that_is_idle_writes_what_is_in_memory(
+    start: Start, root: Path, expected: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.rmtree(root)
+    written, use = threading.Event(), directory.CacheDirectory.use
+
+    def noted(self: directory.CacheDirectory, path: Path) -> None:
+        use(self, path)
+        written.set()
+
+    monkeypatch.setattr(directory.CacheDirectory, "use", noted)
+    monkeypatch.setattr(idle, "IDLE_SECONDS", 0.01)
+    with start() as engine:
+        assert await continued(engine) == expected
+        await asyncio.to_thread(written.wait)
+        assert files(root)
 
 
 @pytest.fixture

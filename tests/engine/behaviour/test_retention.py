@@ -137,6 +137,18 @@ async def test_pages_that_were_paid_for_are_kept_when_their_context_is_gone(smal
     assert await attached(small, 64, seed=1) == 0
 
 
+async def test_of_pages_that_were_paid_for_those_of_the_lower_priority_go_first(small: Running) -> None:  # B10
+    clock_of(small)
+    with small.process():
+        dear, cheap = await hold(small, 64, seed=1), await hold(small, 64, seed=2)
+        dear.retain(priority=2.0, ttl_seconds=60.0, prepaid=True)
+        cheap.retain(ttl_seconds=60.0, prepaid=True)
+        dear.release()
+        cheap.release()
+    (await hold(small, 192, seed=3)).release()
+    assert [await attached(small, 64, seed) for seed in (1, 2)] == [64, 0]
+
+
 async def test_credits_bound_what_is_paid_ahead(small: Running) -> None:
     clock_of(small)
     with small.process(token_budget=1024):

@@ -226,9 +226,9 @@ class PageMachine(RuleBasedStateMachine):
             world.store.snapshots.delete(user, name)
 
     @precondition(lambda self: self.resident)
-    @rule(place=PLACE, seconds=st.integers(1, 5))
-    def keep(self, place: int, seconds: int) -> None:
-        self.world.store.keep(self.one_of(self.resident, place), self.seconds + seconds)
+    @rule(place=PLACE, seconds=st.integers(1, 5), priority=st.integers(1, 3))
+    def keep(self, place: int, seconds: int, priority: int) -> None:
+        self.world.store.keep(self.one_of(self.resident, place), self.seconds + seconds, priority)
 
     @precondition(lambda self: self.world.contexts)
     @rule(place=PLACE)

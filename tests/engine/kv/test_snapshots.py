@@ -294,7 +294,7 @@ def test_the_end_of_a_snapshot_ends_the_keeping_of_what_follows_it_too(world: Wo
     context = world.filled([1] * 4)
     world.save(context, "ann", "a")
     world.run(context, [2] * 4)
-    world.store.keep(context, 1.0)
+    world.store.keep(context, 1.0, 1.0)
     world.release(context)
     now = 1.0
     world.store.snapshots.delete("ann", "a")

@@ -182,7 +182,7 @@ class PagePool:
         self.unlist(segment)
         if segment.contexts == 0 and segment.pages:
             if 0 < segment.kept_until <= self.clock():
-                segment.kept_until = 0.0
+                segment.kept_until = segment.kept_priority = 0.0
                 self._end_keeping()  # of its children too, which must not outlast it
             segment.used_seconds = self.clock()
             self._lru_for(segment).put(segment)
@@ -211,7 +211,7 @@ class PagePool:
         over = [segment for segment in self.kept.segments if segment.kept_until <= now]
         for segment in over:
             self.kept.remove(segment)
-            segment.kept_until = 0.0
+            segment.kept_until = segment.kept_priority = 0.0
             self.cached.put(segment)
         expired = frozenset(over)
         first = [segment for segment in self.cached.segments if _is_below(segment, expired)] if over else []
@@ -230,7 +230,7 @@ class PagePool:
 
     def _reclaim(self, eviction: Eviction) -> int:
         lru = next(lru for lru in (self.cached, self.kept, self.snapshot_only) if lru.segments)
-        segment = next(iter(lru.segments))
+        segment = min(lru.segments, key=_priority) if lru is self.kept else next(iter(lru.segments))
         record = segment.pages.pop()
         lru.pages -= 1
         if not segment.pages:
@@ -286,6 +286,10 @@ class Withheld:
         """Reclaims all cached pages. Returns all free pages."""
         self._pool.free(self._pool.reclaim_cached())
         return list(self._pool.free_ids)
+
+
+def _priority(segment: Segment) -> float:
+    return segment.kept_priority
 
 
 def _is_below(segment: Segment | None, others: frozenset[Segment]) -> bool:

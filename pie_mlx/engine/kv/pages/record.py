@@ -206,14 +206,16 @@ class Segment:
     `contexts` and `snapshots` count the holders whose chain ends here plus the held children, so that holding a long
     chain touches only segments that were not held before. `listed` is False for pages that lookups must not find:
     working tails, and pages whose key belongs to other tokens. Its pages are kept until `kept_until`, in seconds of the
-    pool's clock, before others that no context holds; the last context left it at `used_seconds`. A segment without
-    pages, except the root, was reclaimed; its parent takes its place.
+    pool's clock, longer than others that no context holds, and than those of a lower `kept_priority`, which is never
+    above that of its parent; the last context left it at `used_seconds`. A segment without pages, except the root, was
+    reclaimed; its parent takes its place.
     """
 
     __slots__ = (
         "children",
         "contexts",
         "holders",
+        "kept_priority",
         "kept_until",
         "listed",
         "pages",
@@ -231,7 +233,7 @@ class Segment:
         self.contexts = 0
         self.snapshots = 0
         self.listed = listed
-        self.kept_until = 0.0
+        self.kept_until = self.kept_priority = 0.0
         self.unseen = -1
         self.holders = 0
         self.share = 0.0

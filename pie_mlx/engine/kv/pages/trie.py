@@ -96,11 +96,13 @@ class PrefixTrie:
 
     # Keeping what no context holds.
 
-    def keep(self, leaf: Segment, until: float) -> int:
-        """Keeps all pages up to the end of `leaf`, where a live context stands, until then; their number."""
+    def keep(self, leaf: Segment, until: float, priority: float) -> int:
+        """Keeps all pages up to the end of `leaf`, where a live context stands, until then, longer than of a lower
+        priority; their number."""
         parts = path(leaf)
         for segment in parts:
             segment.kept_until = max(segment.kept_until, until)
+            segment.kept_priority = max(segment.kept_priority, priority)
         return sum(len(segment.pages) for segment in parts)
 
     def demote(self, leaf: Segment) -> None:
@@ -149,7 +151,8 @@ class PrefixTrie:
 
     def _cut(self, lower: Segment, at: int) -> Segment:
         upper = Segment(lower.parent, lower.pages[:at], listed=lower.listed)
-        upper.kept_until, upper.used_seconds = lower.kept_until, lower.used_seconds
+        upper.kept_until, upper.kept_priority = lower.kept_until, lower.kept_priority
+        upper.used_seconds = lower.used_seconds
         upper.contexts, upper.snapshots = min(lower.contexts, 1), min(lower.snapshots, 1)
         lru = self.pool.lru_of(lower)
         if lru is not None:

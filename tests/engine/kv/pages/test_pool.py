@@ -78,3 +78,18 @@ def test_free_and_reclaimed_pages_are_neighbours_of_what_the_context_has() -> No
     another = store.create()
     store.working.reserve(another, 10)
     assert store.contexts.resident(another).block_table == list(range(10))
+
+
+def test_of_what_is_kept_the_lower_priority_goes_first() -> None:  # K8, B10
+    store = PageStore(pages=6, page_size=1, identity=b"")
+    pages: dict[float, list[int]] = {}
+    for priority in (2.0, 1.0, 3.0):
+        context = store.create()
+        store.working.reserve(context, 2)
+        store.working.append(context, [WorkingToken(int(priority), index) for index in range(2)])
+        store.working.commit_full(context)
+        pages[priority] = list(store.contexts.resident(context).block_table)
+        store.keep(context, store.pool.clock() + 100.0, priority)
+        store.release(context)
+    taken = [set(store.pool.allocate(2)) for _ in range(3)]
+    assert taken == [set(pages[1.0]), set(pages[2.0]), set(pages[3.0])]
