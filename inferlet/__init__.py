@@ -24,6 +24,7 @@ from inferlet.output import Output, ProbeHandle, SampleHandle
 from inferlet.raw import RawContext
 from inferlet.runtime import get_return_value, set_return
 from inferlet.sampler import (
+    AttentionScores,
     Distribution,
     Entropy,
     HiddenMean,
@@ -45,6 +46,7 @@ __all__ = [
     "Adapter",
     "AnyJson",
     "Arguments",
+    "AttentionScores",
     "Constraint",
     "Context",
     "Distribution",

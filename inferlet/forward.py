@@ -172,7 +172,7 @@ def checked_probe(probe: object) -> Probe:
     if not isinstance(probe, Probe):
         raise InvalidTypeError(
             f"probe: got {type(probe).__name__}",
-            hint="use Logits, Distribution, Logprob, Logprobs, Entropy, HiddenState or HiddenMean",
+            hint="use Logits, Distribution, Logprob, Logprobs, Entropy, HiddenState, HiddenMean or AttentionScores",
         )
     return probe
 

@@ -1,11 +1,14 @@
 """The results of a pass."""
 
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from pie_mlx.calls import (
     AnyResult,
+    AttentionScores,
+    AttentionScoreValues,
     Distribution,
     Entropy,
     EntropyValue,
@@ -53,6 +56,7 @@ _KINDS: dict[type[Probe], str] = {
     Entropy: "entropy",
     HiddenState: "hidden_state",
     HiddenMean: "hidden_state",
+    AttentionScores: "attention_scores",
 }
 
 Handle = SampleHandle | ProbeHandle
@@ -150,6 +154,16 @@ class Output:
         """A `HiddenState` or `HiddenMean` probe: as many float32 values as the model is wide."""
         found = self._one(handle, HiddenStateValues)
         return found.values if found else None
+
+    def attention_scores(self, handle: Handle) -> list[list[float]] | None:
+        """An `AttentionScores` probe: one row with a score for each page of the context; `by_group` a row for each KV
+        head, layer by layer."""
+        found = self._one(handle, AttentionScoreValues)
+        if found is None:
+            return None
+        scores = array("f", found.data)
+        pages = len(scores) // found.groups
+        return [scores[start : start + pages].tolist() for start in range(0, len(scores), pages)]
 
     def _results(self, handle: Handle, kind: type[R]) -> list[R]:
         if self._reply is None:

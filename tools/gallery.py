@@ -46,7 +46,7 @@ GROUPS = {
         "openai-server",
     ),
     "Pages that are used again": ("prefix-tree", "modular-cache", "snapshots"),
-    "Attention": ("attention-sink", "windowed-attention", "hierarchical-attention"),
+    "Attention": ("attention-sink", "heavy-pages", "windowed-attention", "hierarchical-attention"),
     "Answers of a given form": ("json-extraction", "grammars", "validate-and-retry"),
     "Choosing tokens yourself": ("raw-logits", "typical-sampling", "contrastive-decoding", "watermark"),
     "Guessing ahead": ("n-gram-speculator", "draft-tree", "jacobi-decoding"),

@@ -58,7 +58,8 @@ class Formats(Record, frozen=True):
 class ModelInfo(Record, frozen=True):
     """A loaded model. `maximum_positions` bounds positions (F4); `vocabulary_size` is the width of a logits row,
     `hidden_size` that of a hidden state, 0 if none can be read. Its chat template reads the variables
-    `template_variables`; without a chat template of its own it is given ChatML."""
+    `template_variables`; without a chat template of its own it is given ChatML. Its attention layers have
+    `attention_groups` KV heads together, 0 if their scores cannot be read."""
 
     name: str
     vocabulary_size: int
@@ -68,6 +69,7 @@ class ModelInfo(Record, frozen=True):
     hidden_size: int = 0
     template_variables: list[str] = []
     has_chat_template: bool = True
+    attention_groups: int = 0
 
 
 class LoadModel(Call[ModelInfo], frozen=True):

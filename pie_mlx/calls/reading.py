@@ -17,6 +17,9 @@ HIGHEST_TEMPERATURE = 1e30
 LARGEST_PENALTY = 1e6
 """Of a penalty or a bias: what float32 multiplies and adds without an overflow (L7)."""
 
+MOST_SCORED_ROWS = 64
+"""Most inputs whose attention one probe sums up: their scores take memory for every slot of the context."""
+
 MOST_DRAWS = 2048
 """Most tokens that one sampler draws: each takes the memory of a whole row of logits (L3)."""
 
@@ -276,14 +279,29 @@ class HiddenMean(Read, frozen=True):
     it reads nothing else."""
 
 
-Probe = Logits | Distribution | Logprob | Logprobs | Entropy | HiddenState | HiddenMean
+class AttentionScores(Read, frozen=True):
+    """How much attention the last `rows` inputs up to the slot's own, at most 64, pay to each page of the context: the
+    sum over the rows, as a mean over the query heads of all attention layers. The pages of a row sum to 1, less what
+    attention sinks take. With `by_group` a score for each KV head of each layer, as a mean over its query heads. A pass
+    has one of them."""
+
+    rows: int = 1
+    by_group: bool = False
+
+    def __post_init__(self) -> None:
+        _check_integer("AttentionScores: rows", self.rows)
+        if type(self.by_group) is not bool:  # pyright: ignore[reportUnnecessaryComparison]
+            raise InvalidTypeError(f"AttentionScores: by_group: got {self.by_group!r}", hint="pass True or False")
+
+
+Probe = Logits | Distribution | Logprob | Logprobs | Entropy | HiddenState | HiddenMean | AttentionScores
 
 
 class Slot(Record, frozen=True):
     """One reading of a pass at input `index` (0-based in the pass's own input)."""
 
     index: int
-    read: Sampler | Logits | Distribution | Logprob | Logprobs | Entropy | HiddenState | HiddenMean
+    read: Sampler | Logits | Distribution | Logprob | Logprobs | Entropy | HiddenState | HiddenMean | AttentionScores
 
 
 class SlotResult(msgspec.Struct, frozen=True, omit_defaults=True, tag=snake_case, tag_field="result"):
@@ -342,4 +360,14 @@ class HiddenStateValues(SlotResult, frozen=True):
     values: list[float]
 
 
-AnyResult = SampledTokens | RawLogits | Probabilities | LogprobValues | EntropyValue | HiddenStateValues
+class AttentionScoreValues(SlotResult, frozen=True):
+    """Page scores of `groups` head groups, layer by layer, or of one that stands for all: `groups` × pages × 4 bytes,
+    native-endian float32."""
+
+    groups: int
+    data: bytes
+
+
+AnyResult = (
+    SampledTokens | RawLogits | Probabilities | LogprobValues | EntropyValue | HiddenStateValues | AttentionScoreValues
+)

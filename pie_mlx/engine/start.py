@@ -150,6 +150,7 @@ def _model_info(settings: EngineSettings, model: LoadedModel, chat: ChatRenderer
         model.hidden_size,
         sorted(chat.template.variables),
         chat.tokenizer.has_chat_template,
+        model.network.attention_groups,
     )
 
 

@@ -11,8 +11,9 @@ from pie_mlx.metal.page_pool.pool import (
     SlotWrite,
 )
 from pie_mlx.metal.page_pool.shapes import LayerShape, page_bytes, pages_for_budget
+from pie_mlx.metal.page_scores import PageScores
 from pie_mlx.metal.quantisation import Quantisation
-from pie_mlx.metal.runs import Run
+from pie_mlx.metal.runs import Run, RunSlice
 
 __all__ = [
     "AttentionPlan",
@@ -21,9 +22,11 @@ __all__ = [
     "KvPool",
     "LayerShape",
     "PageMemory",
+    "PageScores",
     "Quantisation",
     "Revision",
     "Run",
+    "RunSlice",
     "SlotWrite",
     "UnevaluatedError",
     "attend",

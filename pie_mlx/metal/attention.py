@@ -16,10 +16,22 @@ import numpy as np
 from pie_mlx.metal.arrays import from_host, integers
 from pie_mlx.metal.batches import IDLE, BatchRequest, HostViews
 from pie_mlx.metal.kernel_attention import KernelPlan
+from pie_mlx.metal.kernels.paged_attention import AttentionOptions
 from pie_mlx.metal.numerics import Numerics
 from pie_mlx.metal.page_pool.kernel_pool import KernelPool
 from pie_mlx.metal.page_pool.pool import KvPool, PageMemory, SlotWrite
-from pie_mlx.metal.runs import LEAST_PAGES, BoolArray, Run, Shared, blank_rows, first_visible, shared_groups, visible
+from pie_mlx.metal.page_scores import PageScores
+from pie_mlx.metal.runs import (
+    LEAST_PAGES,
+    BoolArray,
+    Run,
+    RunSlice,
+    Shared,
+    blank_rows,
+    first_visible,
+    shared_groups,
+    visible,
+)
 
 LOG2_E = math.log2(math.e)
 
@@ -82,17 +94,21 @@ class Step:
 class AttentionPlan:
     """How the token rows of one step see the pages. Built once per step and shared by all layers.
 
-    Creating a plan announces the step's writes to the pool. Store a layer's K and V before attending to it.
+    Creating a plan announces the step's writes to the pool. Store a layer's K and V before attending to it. `scores`
+    takes the page scores of some of the rows.
     """
 
-    def __init__(self, runs: Sequence[Run], slots: Sequence[int], memory: PageMemory) -> None:
+    def __init__(
+        self, runs: Sequence[Run], slots: Sequence[int], memory: PageMemory, scores: PageScores | None = None
+    ) -> None:
         self._write, self._runs = SlotWrite(slots), runs
         self.numerics: Numerics = memory.pool.numerics
         """How the pool's device computes."""
         self.shapes = memory.pool.shapes
         """What the layers store."""
+        self.scores = scores
         memory.pool.begin_write(self._write)
-        self.kernels = KernelPlan(runs, memory.pool) if isinstance(memory.pool, KernelPool) else None
+        self.kernels = KernelPlan(runs, memory.pool, scores) if isinstance(memory.pool, KernelPool) else None
         decodes = self.kernels is None and any(run.count == 1 for run in runs)
         self._step = Step(memory, len(slots), memory.batches.before_step() if decodes and memory.pool.evaluated else [])
         self._layouts: dict[int | None, Layout] = {}
@@ -100,6 +116,11 @@ class AttentionPlan:
     def store(self, layer: int, keys: mx.array, values: mx.array) -> None:
         """Writes the step's K and V of a layer, [rows, kv_heads, head_dim], to the pool."""
         self._step.stored[layer] = self._step.memory.pool.write(layer, keys, values, self._write)
+
+    def add_scores(self, queries: mx.array, layer: int, options: AttentionOptions) -> None:
+        """Take the page scores of a layer."""
+        if self.scores is not None:
+            self.scores.add_layer(queries, layer, self._step.memory.pool, options)
 
     def layout(self, window: int | None) -> Layout:
         """The groups for layers with this window, in slots."""
@@ -126,6 +147,9 @@ def attend(
     """
     if plan.kernels is not None:
         return plan.kernels.attend(queries, layer, scale=scale, window=window, sinks=sinks, cap=cap)
+    if plan.scores is not None:
+        options = AttentionOptions(scale, window or 0, cap, sinks, plan.shapes[layer].latent)
+        plan.add_scores(queries, layer, options)
     layout = plan.layout(window)
     rows = queries if layout.take is None else queries[layout.take]
     outputs: list[mx.array] = []
@@ -327,19 +351,8 @@ def _blocks(run: Run, window: int | None, pool: KvPool) -> list[Group]:
     """Divides the run into groups with few enough scores."""
     size = max(16, SCORES // (64 * run.kv_length))
     return [
-        _single(_Slice(run, begin, min(size, run.count - begin)), window, pool) for begin in range(0, run.count, size)
+        _single(RunSlice(run, begin, min(size, run.count - begin)), window, pool) for begin in range(0, run.count, size)
     ]
-
-
-class _Slice:
-    """Tokens `begin` .. `begin + count` of a run, as a run."""
-
-    def __init__(self, run: Run, begin: int, count: int) -> None:
-        self.start, self.count = run.start + begin, count
-        self.context = run.context
-        self.block_table = run.block_table
-        self.kv_length = run.kv_length - (run.count - begin - count)
-        self.masks = None if run.masks is None else run.masks[begin : begin + count]
 
 
 def _run_source(run: Run, start: int, stop: int, pool: KvPool) -> RowSource:

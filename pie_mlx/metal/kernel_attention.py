@@ -15,11 +15,14 @@ from pie_mlx.metal.kernels.paged_attention import (
     PARTITION,
     AttentionOptions,
     PoolShape,
+    Strips,
     paged_attention,
     pool_shape,
+    scored_attention,
 )
 from pie_mlx.metal.kernels.paged_prefill import paged_prefill, tile_size
 from pie_mlx.metal.page_pool.kernel_pool import KernelPool
+from pie_mlx.metal.page_scores import PageScores
 from pie_mlx.metal.runs import BoolArray, Run, expanded
 
 
@@ -87,16 +90,21 @@ def _rows(runs: Sequence[Run]) -> Rows:
 class KernelPlan:
     """How the rows of one step are divided among kernels. Built once per step, shared by all layers.
 
-    A row's kind depends on its own run only, so other rows in the batch cannot change its result.
+    A row's kind depends on its own run only, so other rows in the batch cannot change its result. `scores` takes page
+    scores: they are by-products of the decode kernel, which rows of the other kinds run through once more.
     """
 
-    def __init__(self, runs: Sequence[Run], pool: KernelPool) -> None:
-        self._pool = pool
+    def __init__(self, runs: Sequence[Run], pool: KernelPool, scores: PageScores | None = None) -> None:
+        self._pool, self._scores = pool, scores
         tiles = not pool.latent and all(shape.key_dim % 8 == shape.value_dim % 8 == 0 for shape in pool.shapes)
         self._tiled = tiles and pool.launcher.runs("paged_prefill")
         kinds = [_kind(run, self._tiled, pool.gather_rows) for run in runs]
         chosen = [[run for run, kind in zip(runs, kinds, strict=True) if kind == wanted] for wanted in Kind]
         self._groups = [(kind, _rows(members)) for kind, members in zip(Kind, chosen, strict=True) if members]
+        self._again: Rows | None = None
+        self._scored: dict[Rows, list[tuple[int, mx.array]]] = {}
+        if scores is not None:
+            self._place_scores(scores)
         self._built: dict[tuple[Rows, int], AttentionRows] = {}
         order = tuple(row for _, rows in self._groups for row in rows.order)
         self._in_order = order == tuple(range(len(order)))
@@ -116,6 +124,8 @@ class KernelPlan:
         options = AttentionOptions(scale, window or 0, cap, sinks, self._pool.shapes[layer].latent)
         typed = queries.astype(self._pool.dtype)
         outputs = [output for kind, rows in self._groups for output in self._launch(typed, layer, kind, rows, options)]
+        if self._again is not None:
+            self._launch(typed, layer, Kind.WINDOW, self._again, options)
         joined = outputs[0] if len(outputs) == 1 else mx.concatenate(outputs)
         return (joined if self._in_order else joined[self._back]).astype(queries.dtype)
 
@@ -128,13 +138,39 @@ class KernelPlan:
             kind = Kind.TILED if self._tiled else Kind.WINDOW
         if kind is Kind.GATHERED:
             return [self._gathered(queries, layer, run, options) for run in rows.runs]
-        own = queries if self._in_order and len(self._groups) == 1 else queries[rows.index]
+        whole = self._in_order and len(self._groups) == 1 and rows is not self._again
+        own = queries if whole else queries[rows.index]
         kernel = paged_prefill if kind is Kind.TILED else paged_attention
         shape = pool_shape(pages.k_pool, pages.v_pool, latent=options.latent)
         per_window = _rows_per_window(kind, queries, shape)
         arrays = (own, pages.k_pool, pages.v_pool, self._device_rows(rows, per_window))
-        output, pages.fence = kernel(self._pool.launcher, *arrays, options, pages.fence)
+        if rows in self._scored:
+            output, strips, pages.fence = scored_attention(self._pool.launcher, *arrays, options, pages.fence)
+            self._add_scores(rows, strips, shape.heads, options)
+        else:
+            output, pages.fence = kernel(self._pool.launcher, *arrays, options, pages.fence)
         return [output]
+
+    def _place_scores(self, scores: PageScores) -> None:
+        """Where the rows that are scored are computed by the decode kernel, and the index of each among those."""
+        decoded = {row for kind, rows in self._groups if kind in (Kind.SINGLE, Kind.WINDOW) for row in rows.order}
+        others = [run for run in scores.runs if run.start not in decoded]
+        self._again = _rows(others) if others else None
+        groups = [rows for kind, rows in self._groups if kind in (Kind.SINGLE, Kind.WINDOW)]
+        for rows in groups if self._again is None else [*groups, self._again]:
+            places = {row: place for place, row in enumerate(rows.order)}
+            own = [(index, run.start, run.count) for index, run in enumerate(scores.runs) if run.start in places]
+            if own:
+                self._scored[rows] = [
+                    (index, integers([places[row] for row in range(start, start + count)]))
+                    for index, start, count in own
+                ]
+
+    def _add_scores(self, rows: Rows, strips: Strips, heads: int, options: AttentionOptions) -> None:
+        if self._scores is not None:
+            for index, places in self._scored[rows]:
+                own = Strips(strips.peaks[places], strips.sums[places], strips.size)
+                self._scores.add_strips(index, own, heads, options)
 
     def _gathered(self, queries: mx.array, layer: int, run: Run, options: AttentionOptions) -> mx.array:
         pages = self._pool.layers[layer]

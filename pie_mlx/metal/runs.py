@@ -31,6 +31,17 @@ class Run(Protocol):
     def masks(self) -> Sequence[Sequence[int]] | None: ...
 
 
+class RunSlice:
+    """Tokens `begin` .. `begin + count` of a run, as a run."""
+
+    def __init__(self, run: Run, begin: int, count: int) -> None:
+        self.start, self.count = run.start + begin, count
+        self.context = run.context
+        self.block_table = run.block_table
+        self.kv_length = run.kv_length - (run.count - begin - count)
+        self.masks = None if run.masks is None else run.masks[begin : begin + count]
+
+
 def first_visible(run: Run, window: int | None) -> int:
     """The first slot that any row of the run sees with this window, which counts the row's own slot."""
     return 0 if window is None else max(0, run.kv_length - run.count + 1 - window)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pie_mlx.metal import AttentionPlan, KvPool, LayerShape, PageMemory, attend
+from pie_mlx.metal import AttentionPlan, KvPool, LayerShape, PageMemory, PageScores, RunSlice, attend
 from pie_mlx.metal.kernels.kv_quantised import QuantisedPool
 from pie_mlx.metal.kernels.references.kv_quantised import dense, quantise
 from pie_mlx.metal.quantisation import Quantisation
@@ -60,6 +60,7 @@ class World:
         self.memory = PageMemory(pool)
         self.random = np.random.default_rng(0)
         self.free = self.random.permutation(pages).tolist()
+        self.scores: tuple[list[np.ndarray], list[np.ndarray]] = [], []
 
     def draw(self, *shape: int) -> np.ndarray:
         return self.random.standard_normal(shape, np.float32)
@@ -91,8 +92,11 @@ class World:
         window: int | None = None,
         sinks: np.ndarray | None = None,
         cap: float = 0.0,
+        scored: int = 0,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Append tokens to sequences and attend from each: what the plan gives and what the definition gives."""
+        """Append tokens to sequences and attend from each: what the plan gives and what the definition gives.
+
+        The same of the page scores of the last `scored` rows of each goes to `scores`."""
         runs: list[RowRun] = []
         slots: list[int] = []
         written: list[tuple[np.ndarray, np.ndarray]] = []
@@ -109,7 +113,9 @@ class World:
             slots += [sequence.pages[s // PAGE_SIZE] * PAGE_SIZE + s % PAGE_SIZE for s in range(start, start + count)]
         latent = self.shape.latent
         queries = self.draw(len(slots), HEADS, self.shape.key_dim + latent * self.shape.value_dim)
-        plan = AttentionPlan(runs, slots, self.memory)
+        last = [RunSlice(run, max(0, run.count - scored), min(run.count, scored)) for run in runs]
+        scores = PageScores(last, PAGE_SIZE) if scored else None
+        plan = AttentionPlan(runs, slots, self.memory, scores)
         keys, values = (np.concatenate(parts) for parts in zip(*written, strict=True))
         plan.store(0, mx.array(keys), mx.array(values))
         sink = None if sinks is None else mx.array(sinks)
@@ -117,7 +123,20 @@ class World:
         mx.eval(out, self.memory.arrays())
         pairs = list(zip(work, runs, strict=True))
         expected = [row for (s, _), run in pairs for row in definition(queries, s, run, window, sinks, cap, latent)]
+        if scores is not None:
+            marked = [by_page(sequence, latent) for sequence, _ in work]
+            rows = [definition(queries, s, run, window, sinks, cap, False) for s, run in zip(marked, runs, strict=True)]
+            heads = [np.sum(own[-scored:], axis=0).reshape(self.shape.kv_heads, -1, own[0].shape[-1]) for own in rows]
+            self.scores = [np.array(found) for found in scores.result()], [own.mean(1) for own in heads]
         return np.array(out), np.stack(expected)
+
+
+def by_page(sequence: Tokens, latent: bool) -> Tokens:
+    """The same keys with values that tell their page: what attention gives for those are the page's weights."""
+    keys, values = np.stack(sequence.keys).astype(np.float64), np.stack(sequence.values)
+    pages = np.eye(len(sequence.pages))[np.arange(len(keys)) // PAGE_SIZE]
+    marks = np.broadcast_to(pages[:, None], (*keys.shape[:2], len(sequence.pages)))
+    return Tokens(keys=list(np.concatenate([keys, values], axis=-1) if latent else keys), values=list(marks))
 
 
 def definition(
@@ -141,7 +160,7 @@ def definition(
             seen &= np.arange(run.kv_length) > own - window
         if run.masks is not None:
             seen &= expanded(run.masks[token], 0, run.kv_length)
-        out = np.zeros((HEADS, values.shape[-1]), np.float32)
+        out = np.zeros((HEADS, values.shape[-1]), values.dtype)
         for head in range(HEADS if seen.any() else 0):
             kv_head = head // (HEADS // keys.shape[1])
             scores = keys[seen, kv_head] @ queries[run.start + token, head] * SCALE

@@ -18,7 +18,7 @@ class Segment:
     `block_table` holds page ids in slot order, at least enough for `kv_length`, the slots held after the tokens are
     written; they occupy its last `count` slots. `masks` has one row of alternating run lengths over slots per token,
     ANDed with causality and the layer's window; None is causal. The last `drafts` tokens may be forgotten right after
-    the step.
+    the step. `scored` is the place of the first token whose attention is summed by page, and how many there are.
     """
 
     context: int
@@ -28,6 +28,7 @@ class Segment:
     kv_length: int
     masks: Sequence[Sequence[int]] | None = None
     drafts: int = 0
+    scored: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)

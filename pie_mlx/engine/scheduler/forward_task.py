@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
 
-from pie_mlx.calls import AnyResult, SampledTokens, Sampler
+from pie_mlx.calls import AnyResult, AttentionScores, SampledTokens, Sampler
 from pie_mlx.engine.kv import WorkingToken
 from pie_mlx.engine.model.runner.batch import LogitsRequest, PackedMask
 from pie_mlx.engine.scheduler.live_context import LiveContext
@@ -163,11 +163,15 @@ class ForwardTask:
     abandoned: bool = False
     results: dict[int, AnyResult] = field(default_factory=dict[int, AnyResult])
     draws_next: bool = field(init=False)
-    """Whether one token is drawn in all, from the last input."""
+    """Whether one token is drawn in all, from the last input, and no attention is read: of steps that begin early none
+    is known."""
+    scored: bool = field(init=False)
+    """Whether the attention of some inputs is read."""
 
     def __post_init__(self) -> None:
+        self.scored = any([isinstance(read.read, AttentionScores) for read in self.reads])
         drawn = [(read.index, read.read.draws) for read in self.reads if isinstance(read.read, Sampler)]
-        self.draws_next = self.commits and not self.replay and drawn == [(len(self.inputs) - 1, 1)]
+        self.draws_next = self.commits and not (self.replay or self.scored) and drawn == [(len(self.inputs) - 1, 1)]
 
     @property
     def remaining(self) -> int:

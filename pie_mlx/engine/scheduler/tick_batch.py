@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from pie_mlx.calls import AnyResult, Brle
+from pie_mlx.calls import AnyResult, AttentionScores, Brle
 from pie_mlx.engine.kv import PageStore, Rows
 from pie_mlx.engine.kv.contexts.working import pages_for
 from pie_mlx.engine.kv.masks import row_runs
@@ -39,6 +39,7 @@ def chunk_entry(store: PageStore, task: ForwardTask, count: int, further: int = 
         adapters=list(zip(*origins, strict=True)) if task.has_adapter else None,
         further_slots=rows.slots[count:],
         drafts=min(count, max(0, task.drafts - task.remaining + count)) if task.window else 0,
+        scored=task.scored and any([isinstance(read.read, AttentionScores) for _, read in task.reads_within(count)]),
     )
 
 
@@ -238,4 +239,5 @@ def _is_same(row: BatchEntry | None, entry: BatchEntry) -> bool:
         and entry.kv_length == row.kv_length
         and entry.masks is None
         and entry.adapters == row.adapters
+        and not entry.scored
     )

@@ -13,6 +13,7 @@ export { Subscription } from './messaging.mjs';
 export { Model, Tokenizer } from './model.mjs';
 export { Output, ProbeHandle, SampleHandle } from './output.mjs';
 export {
+  AttentionScores,
   Distribution,
   Entropy,
   HiddenMean,

@@ -157,6 +157,20 @@ export class Output {
   }
 
   /**
+   * An `AttentionScores` probe: one row with a score for each page of the context; `byGroup` a row for each KV head,
+   * layer by layer.
+   * @param {Handle} handle
+   * @returns {Float32Array[] | undefined}
+   */
+  attentionScores(handle) {
+    const found = this.#results(handle, 'attention_score_values')[0];
+    if (!found) return undefined;
+    const scores = new Float32Array(found.data.slice().buffer);
+    const pages = scores.length / found.groups;
+    return Array.from({ length: found.groups }, (_, group) => scores.subarray(group * pages, (group + 1) * pages));
+  }
+
+  /**
    * @template {ForwardReply['results'][number]['result']} K
    * @param {Handle} handle
    * @param {K} kind

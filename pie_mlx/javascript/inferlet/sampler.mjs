@@ -202,7 +202,7 @@ function refuseUnless(holds, rule, { read: _, ...fields }) {
 
 /**
  * A reading of one row of logits: `Logits()`, `Distribution(...)`, `Logprob(...)`, `Logprobs(...)`, `Entropy()`,
- * `HiddenState()` or `HiddenMean()`.
+ * `HiddenState()`, `HiddenMean()` or `AttentionScores()`.
  */
 export class Probe {
   /** The probe as calls have it. @type {Readonly<SentSlot['read']>} @internal */
@@ -264,6 +264,20 @@ export function HiddenMean() {
   return new Probe({ read: 'hidden_mean' });
 }
 
+/**
+ * How much attention the last `rows` inputs up to the probe's own, at most 64, pay to each page of the context: the sum
+ * over the rows, as a mean over the query heads of all attention layers; `byGroup` for each KV head of each layer. Read
+ * by `out.attentionScores`.
+ * @param {{ rows?: number, byGroup?: boolean }} [options]
+ */
+export function AttentionScores({ rows = 1, byGroup = false } = {}) {
+  if (typeof byGroup !== 'boolean') {
+    throw new InvalidTypeError(`AttentionScores: byGroup: got ${kindOf(byGroup)}`, { hint: 'pass true or false' });
+  }
+  const checked = integer(rows, 'AttentionScores: rows');
+  return new Probe({ read: 'attention_scores', rows: checked, by_group: byGroup });
+}
+
 /** @param {unknown} sampler @returns {Sampler} */
 export function checkedSampler(sampler) {
   if (sampler instanceof Sampler) return sampler;
@@ -273,7 +287,7 @@ export function checkedSampler(sampler) {
 /** @param {unknown} probe @returns {Probe} */
 export function checkedProbe(probe) {
   if (probe instanceof Probe) return probe;
-  const hint = 'use Logits(), Distribution(), Logprob(), Logprobs(), Entropy(), HiddenState() or HiddenMean()';
+  const hint = 'use Logits(), Distribution(), Logprob(), Logprobs(), Entropy(), HiddenState(), HiddenMean() or AttentionScores()';
   throw new InvalidTypeError(`probe: got ${kindOf(probe)}`, { hint });
 }
 

@@ -19,7 +19,7 @@ from pie_mlx.metal.kernels.attention_rows import AttentionRows, attention_rows
 from pie_mlx.metal.kernels.kv_quantised import Pool, QuantisedPool, kv_write_quantised
 from pie_mlx.metal.kernels.kv_write import kv_write
 from pie_mlx.metal.kernels.lora_batched import group_rows, lora_batched
-from pie_mlx.metal.kernels.paged_attention import AttentionOptions, paged_attention
+from pie_mlx.metal.kernels.paged_attention import AttentionOptions, paged_attention, scored_attention
 from pie_mlx.metal.kernels.paged_prefill import paged_prefill
 from pie_mlx.metal.kernels.references import kv_quantised as kv_quantised_reference
 from pie_mlx.metal.kernels.references import kv_write as kv_write_reference
@@ -30,6 +30,7 @@ from pie_mlx.metal.kernels.references import sample_rows as sample_rows_referenc
 from pie_mlx.metal.kernels.requirements import first_fence
 from pie_mlx.metal.kernels.sample_rows import SamplerRows, sample_rows
 from pie_mlx.metal.launcher import KernelLauncher
+from pie_mlx.metal.page_scores import strip_shares
 from pie_mlx.metal.quantisation import Quantisation
 
 FLOAT32_TOLERANCE = 1e-5
@@ -189,6 +190,16 @@ def _attention_pairs(case: AttentionCase, kernel: str, launcher: KernelLauncher)
     return [(actual, expected_attention(inputs)), (done, FENCE)]
 
 
+def _scored_pairs(case: AttentionCase, launcher: KernelLauncher) -> Pairs:
+    inputs = attention_inputs(case)
+    arrays = (inputs.queries, inputs.k_pool, inputs.v_pool, inputs.rows, inputs.options)
+    actual, strips, done = scored_attention(launcher, *arrays, first_fence())
+    shares = strip_shares(strips, host_view(inputs.rows.row_len)[: inputs.rows.count], inputs.options)
+    shares = mx.sum(mx.unflatten(shares, -1, (inputs.rows.tables.shape[1], -1)), axis=-1)
+    expected = paged_attention_reference.page_shares(*arrays)
+    return [(actual, expected_attention(inputs)), (shares, expected), (done, FENCE)]
+
+
 def attention_case(case: AttentionCase, kernel: str) -> Case:
     """The comparison of one ragged batch on `paged_attention` or `paged_prefill`."""
     tolerance = tolerance_of(case.dtype)
@@ -228,6 +239,17 @@ DECODE = (
     AttentionCase(latent=True, key_size=320, value_size=256, heads=1, group=6, lengths=(5, 600), masked=True),
     AttentionCase(latent=True, key_size=24, value_size=16, heads=1, group=4, rows=4, masked=True),
 )
+
+SCORED = (
+    AttentionCase(),
+    AttentionCase(page_size=8, rows=3, masked=True, sinks=True, lengths=(3, 70, 100)),
+    AttentionCase(page_size=64, window=33, cap=4.0, dtype=mx.float16),
+    AttentionCase(lengths=(1100, 512, 20), window=530, sinks=True, rows=2),
+    AttentionCase(lengths=(1300, 600), masked=True, group=12, heads=1),
+    AttentionCase(dtype=mx.bfloat16, quantisation=Quantisation(8, 32), lengths=(20, 530)),
+    AttentionCase(latent=True, key_size=320, value_size=256, heads=1, group=6, lengths=(5, 600), masked=True),
+)
+"""Of batches whose attention is summed by page."""
 
 PREFILL = (
     AttentionCase(rows=32),
@@ -352,6 +374,9 @@ def check_cases() -> Iterator[Case]:
         yield Case(name, "rows of words", 0.0, partial(_move_pairs, name, mx.uint32, (9, 18)))
     for case in DECODE:
         yield attention_case(case, "paged_attention")
+    for case in SCORED:
+        run = partial(_scored_pairs, case)
+        yield Case("paged_attention", f"scored {case.label}", tolerance_of(case.dtype), run)
     for case in PREFILL:
         yield attention_case(case, "paged_prefill")
     for dtype, rank, out in ((mx.float32, 16, 300), (mx.float16, 8, 96), (mx.bfloat16, 64, 40), (mx.float32, 4, 4100)):

@@ -12,12 +12,14 @@
 // table line and visible keys, own key included; sinks [HK * BLOCKS * G]; mask_bits [masks, words], row_mask [rows] (-1: none).
 // LATENT: a key is a row of k_pool [.., DV] and one of v_pool [.., DK - DV]; the value is the row of k_pool.
 // Template: T, OUT (type of the result), DK, DV, HK, BLOCKS, G, P, ROWS, HEADS (vectors per SIMD group, at most 8), HEAD_GROUPS,
-// KEY_GROUPS, PARTITION (keys, a multiple of 32), WINDOW (0: none), BITS, GROUP, SINKS, CAPPED, MASKED, DIRECT, LATENT.
+// KEY_GROUPS, PARTITION (keys, a multiple of 32), WINDOW (0: none), BITS, GROUP, SINKS, CAPPED, MASKED, DIRECT, LATENT, SCORED.
 // Grid (windows * threads, HK * BLOCKS, partitions): a threadgroup serves all ROWS * G vectors of a block of query heads, so
 // that every key and value is fetched once per block; most KV heads are one block. Its SIMD groups divide the vectors HEAD_GROUPS ways and the keys KEY_GROUPS ways, in tiles of
 // 32 keys; tile t belongs to key group t % KEY_GROUPS whatever else is in the batch.
 // DIRECT (one partition): result [rows, query heads, DV] in T. Otherwise result [rows, query heads, partitions, DV], peaks
 // and sums [rows, query heads, partitions] in float32 for the merge; parts without keys stay undefined.
+// SCORED: peaks and sums go on with [rows, query heads, strips], what each strip of min(P, 32) keys has of the softmax: its
+// sum against a peak of its own. Strips that the window of the row's neighbours does not reach stay undefined.
 // Traffic: visible keys and values once per window, queries, outputs, 4 bytes of table per page and KV head.
 
 // body
@@ -89,6 +91,9 @@
   }
   uint mask_words = MASKED ? mask_bits_shape[1] : 0;
   size_t table = size_t(row_seq[first_row]) * tables_shape[1];
+  constexpr uint STRIP = P < 32 ? P : 32;
+  uint strips = tables_shape[1] * (P / STRIP);
+  size_t strips_start = DIRECT ? 0 : size_t(queries_shape[0]) * (HK * BLOCKS * G) * parts;
   threadgroup float* mine = weights + simd * HEADS * 32;
 
   uint tile = begin / 32;
@@ -100,7 +105,7 @@
       wanted = 0;
       for (uint r = 0; r < rows; r++) wanted |= mask_word(mask_bits, mask_words, row_mask[first_row + r], tile);
     }
-    if (wanted == 0) continue;
+    if (wanted == 0 && !SCORED) continue;
 
     // Scores: 8 lanes share a key.
     for (uint step = 0; step < 8; step++) {
@@ -148,6 +153,15 @@
       total[h] = total[h] * shrink + weight;
       UNROLLED for (uint i = 0; i < V_STEPS; i++) values[h * V_STEPS + i] *= shrink;
       mine[h * 32 + lane] = weight;
+      if (SCORED) {
+        for (uint apart = 1; apart < STRIP; apart *= 2) weight += simd_shuffle_xor(weight, apart);
+        uint vector = head_group * HEADS + h;
+        if (lane % STRIP == 0 && key / STRIP < strips && vector / G < rows) {
+          size_t query = (size_t(first_row + vector / G) * (HK * BLOCKS) + block) * G + vector % G;
+          peaks[strips_start + query * strips + key / STRIP] = top;
+          sums[strips_start + query * strips + key / STRIP] = weight;
+        }
+      }
     }
     simdgroup_barrier(mem_flags::mem_threadgroup);
 

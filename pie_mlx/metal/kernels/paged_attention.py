@@ -29,6 +29,8 @@ HEADS_PER_SIMD = 8
 LATENT_HEADS_PER_SIMD = 4
 """A result of 512 elements takes 16 registers of each lane for one query head."""
 MAX_VECTORS = 64
+STRIP = 32
+"""Most keys that are scored together: those of a tile."""
 KEY_GROUPS = 4
 MAX_SIMDS = 8
 
@@ -46,6 +48,16 @@ class AttentionOptions:
     cap: float = 0.0
     sinks: mx.array | None = None
     latent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Strips:
+    """What strips of `size` keys have of each row's softmax: `sums` of e^(score - peak) against `peaks`, both float32
+    [rows, query heads, strips]. Strips in which a row sees no key may hold anything."""
+
+    peaks: mx.array
+    sums: mx.array
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,12 +230,43 @@ def paged_attention(
     int32 [1] of the last kernel on the pools. Returns [rows, query heads, value size] and the next fence. A row that
     sees no key gets zeros. Raises InvalidArgumentError for unsupported inputs.
     """
+    result, _, done = _launch(launcher, queries, k_pool, v_pool, rows, options, fence, scored=False)
+    return result, done
+
+
+def scored_attention(
+    launcher: KernelLauncher,
+    queries: mx.array,
+    k_pool: Pool,
+    v_pool: Pool,
+    rows: AttentionRows,
+    options: AttentionOptions,
+    fence: mx.array,
+) -> tuple[mx.array, Strips, mx.array]:
+    """`paged_attention`, with what each strip of keys has of the softmax as a by-product."""
+    result, strips, done = _launch(launcher, queries, k_pool, v_pool, rows, options, fence, scored=True)
+    return result, strips, done
+
+
+def _launch(
+    launcher: KernelLauncher,
+    queries: mx.array,
+    k_pool: Pool,
+    v_pool: Pool,
+    rows: AttentionRows,
+    options: AttentionOptions,
+    fence: mx.array,
+    *,
+    scored: bool,
+) -> tuple[mx.array, Strips, mx.array]:
     shape = pool_shape(k_pool, v_pool, latent=options.latent)
     group = check_attention("paged_attention", queries, shape, options)
     split = split_threadgroup(group, rows.rows_per_window, shape, queries.dtype.size)
     parts = -(-rows.longest // PARTITION)
     direct = parts == 1
-    outputs = _outputs(rows.count, queries, parts, shape.value_size)
+    size = min(shape.page_size, STRIP)
+    strips = rows.tables.shape[1] * (shape.page_size // size) if scored else 0
+    outputs = _outputs(rows.count, queries, parts, strips, shape.value_size)
     result, peaks, sums, done = launcher.launch(
         "paged_attention",
         inputs=attention_inputs(queries, k_pool, v_pool, rows, options, fence),
@@ -239,21 +282,36 @@ def paged_attention(
             "KEY_GROUPS": split.key_groups,
             "PARTITION": PARTITION,
             "DIRECT": direct,
+            "SCORED": scored,
         },
         grid=(rows.windows * split.threads, shape.heads * split.blocks, parts),
         threadgroup=(split.threads, 1, 1),
         outputs=outputs,
     )
-    return (result if direct else _merge(launcher, result, peaks, sums, rows, options, queries.dtype)), done
+    found = Strips(peaks, sums, size)
+    if scored:
+        found, peaks, sums = _apart(found, (rows.count, queries.shape[1]), 0 if direct else parts)
+    return (result if direct else _merge(launcher, result, peaks, sums, rows, options, queries.dtype)), found, done
 
 
-def _outputs(rows: int, queries: mx.array, parts: int, value_size: int) -> Outputs:
-    """Shapes and types: the result itself if there is one part, else float32 parts with their peaks and sums."""
+def _apart(both: Strips, lines: tuple[int, int], parts: int) -> tuple[Strips, mx.array, mx.array]:
+    """The strips, and the peaks and sums of the `parts` before them."""
+    split = lines[0] * lines[1] * parts
+    (peaks, own_peaks), (sums, own_sums) = (mx.split(each, [split]) for each in (both.peaks, both.sums))
+    strips = Strips(own_peaks.reshape(*lines, -1), own_sums.reshape(*lines, -1), both.size)
+    return strips, peaks.reshape(*lines, parts), sums.reshape(*lines, parts)
+
+
+def _outputs(rows: int, queries: mx.array, parts: int, strips: int, value_size: int) -> Outputs:
+    """Shapes and types: the result itself if there is one part, else float32 parts with their peaks and sums; those of
+    strips follow on them."""
     lines = (rows, queries.shape[1], parts)
     if parts == 1:
         result, side = ((*lines[:2], value_size), queries.dtype), ((1,), mx.float32)
     else:
         result, side = ((*lines, value_size), mx.float32), (lines, mx.float32)
+    if strips:
+        side = ((rows * queries.shape[1] * (strips + parts * (parts > 1)),), mx.float32)
     return {"result": result, "peaks": side, "sums": side, "done": ((1,), mx.int32)}
 
 

@@ -51,3 +51,5 @@ def as_slots(result: AnyResult) -> list[tuple[str, Any]]:
             return [("entropy", nats)]
         case calls.HiddenStateValues(values=values):
             return [("embedding", struct.pack(f"<{len(values)}f", *values))]
+        case calls.AttentionScoreValues():
+            raise RuntimeError("attention scores: no component can ask for them")

@@ -31,6 +31,12 @@ def test_vectors_are_as_long_as_the_model_is_wide(stage):
     assert found["width"][0] == found["width"][1] > 1
 
 
+def test_the_pages_of_each_head_group_have_all_attention(stage):
+    sums = stage.play(HERE / "tour.ts", {"part": "attention"}).result
+    assert len(sums) == 16
+    assert all(abs(total - 3) < 1e-3 for total in sums)
+
+
 def test_messages_and_files_go_out_and_come_in(stage):
     played = stage.play(HERE / "tour.ts", {"part": "channels"}, says=["hi there"])
     assert played.result == {"news": '{"n":1}', "job": "one", "said": "hi there"}

@@ -2,6 +2,7 @@
 
 import {
   Adapter,
+  AttentionScores,
   brle,
   chat,
   Context,
@@ -97,6 +98,14 @@ const parts = {
     const probe = pass.probe(0, HiddenMean());
     const mean = (await pass.execute()).hiddenState(probe)!;
     return { width: [left.length, mean.length], same: left.every((value, place) => value === right[place]) };
+  },
+
+  async attention() {
+    using context = new Context(model);
+    const pass = context.forward().input(tokenizer.encode('a dog and a cat and a dog and a cat and a bird'));
+    const probe = pass.probe(5, AttentionScores({ rows: 3, byGroup: true }));
+    const scores = (await pass.execute()).attentionScores(probe)!;
+    return scores.map((pages) => pages.reduce((sum, score) => sum + score, 0));
   },
 
   async masks() {

@@ -17,7 +17,9 @@ from pie_mlx.metal.page_pool import kernel_pool
 from pie_mlx.metal.page_pool.kernel_pool import KernelPool, independent_copies, kernels_carry
 from pie_mlx.metal.page_pool.pool import KvPool, PageMemory, SlotWrite
 from pie_mlx.metal.page_pool.shapes import LayerShape
+from pie_mlx.metal.page_scores import PageScores
 from pie_mlx.metal.quantisation import Quantisation
+from pie_mlx.metal.runs import RunSlice
 from tests.addresses import addresses
 
 SHAPES = (LayerShape(2, 64, 64), LayerShape(1, 32, 48))
@@ -139,13 +141,13 @@ BATCHES = {
 }
 
 
-def planned(runs: Sequence[Rows], pool: KvPool) -> AttentionPlan:
+def planned(runs: Sequence[Rows], pool: KvPool, scores: PageScores | None = None) -> AttentionPlan:
     """A step that stores what its slots hold already."""
     places = [(run.block_table, slot) for run in runs for slot in range(run.kv_length - run.count, run.kv_length)]
     slots = [table[slot // PAGE_SIZE] * PAGE_SIZE + slot % PAGE_SIZE for table, slot in places]
     stored = [pool.rows(layer, mx.array(slots, dtype=mx.int32)) for layer in range(len(SHAPES))]
     mx.eval(stored)
-    plan = AttentionPlan(runs, slots, PageMemory(pool))
+    plan = AttentionPlan(runs, slots, PageMemory(pool), scores)
     for layer, (keys, values) in enumerate(stored):
         plan.store(layer, keys, values)
     return plan
@@ -163,6 +165,24 @@ def test_attention_agrees_with_mlx_operations(launcher: KernelLauncher, batch: s
         ours = KernelPlan(runs, kernels).attend(queries, layer, scale=0.2, window=window, sinks=sinks)
         theirs = attend(queries, layer, plan, scale=0.2, window=window, sinks=sinks)
         assert mx.abs(ours - theirs).max().item() < 1e-5
+
+
+@pytest.mark.parametrize(("batch", "window"), [*((name, None) for name in BATCHES), ("mixed", 7), ("gathered", 9)])
+def test_page_scores_agree_with_mlx_operations(launcher: KernelLauncher, batch: str, window: int | None) -> None:
+    is_gathered = batch == "gathered"
+    plain, kernels = both(replace(launcher, gather_rows=10) if is_gathered else launcher)
+    runs = BATCHES["chunk" if is_gathered else batch]
+    last = [RunSlice(run, max(0, run.count - 3), min(run.count, 3)) for run in runs[::2]]
+    ours, theirs = PageScores(last, PAGE_SIZE), PageScores(last, PAGE_SIZE)
+    kernel_plan, plan = KernelPlan(runs, kernels, ours), planned(runs, plain, theirs)
+    for layer, (query_heads, key_dim) in enumerate(((4, 64), (2, 32))):
+        queries, sinks = normal(5, sum(run.count for run in runs), query_heads, key_dim), normal(6, query_heads)
+        attended = kernel_plan.attend(queries, layer, scale=0.2, window=window, sinks=sinks)
+        expected = attend(queries, layer, plan, scale=0.2, window=window, sinks=sinks)
+        assert mx.abs(attended - expected).max().item() < 1e-5
+    for found, wanted in zip(ours.result(), theirs.result(), strict=True):
+        assert found.shape == wanted.shape
+        assert mx.abs(found - wanted).max().item() < 1e-5
 
 
 @pytest.mark.parametrize("batch", ["decode", "mixed", "masked", "gathered"])

@@ -6,6 +6,8 @@ from itertools import pairwise
 from pie_mlx.calls import (
     HIGHEST_TEMPERATURE,
     MOST_DRAWS,
+    MOST_SCORED_ROWS,
+    AttentionScores,
     Distribution,
     Forward,
     HiddenMean,
@@ -20,7 +22,7 @@ from pie_mlx.calls import (
     Slot,
 )
 from pie_mlx.engine.handlers.forward.pass_pages import check_room
-from pie_mlx.engine.handlers.forward.text_readings import counted, mean_requests
+from pie_mlx.engine.handlers.forward.text_readings import counted, mean_requests, score_requests
 from pie_mlx.engine.hosting.process import HostedProcess
 from pie_mlx.engine.kv import PageStore, WorkingToken
 from pie_mlx.engine.kv.masks import canonical_row, is_empty, row_runs
@@ -140,7 +142,7 @@ def read_inputs(call: Forward, length: int, model: ModelInfo, use: AdapterUse) -
     """
     check_tokens(call.pending, model.vocabulary_size)
     check_tokens(call.tokens, model.vocabulary_size)
-    _check_slots(call.slots, len(call.tokens), model)
+    _check_slots(call.slots, len(call.tokens), length + len(call.pending) + len(call.tokens), model)
     if call.advance_slot is not None:
         _check_advance(call.slots, call.advance_slot)
     first_slot = length + len(call.pending)
@@ -186,13 +188,15 @@ def requests(
     claimed: int,
 ) -> list[LogitsRequest]:
     """What to read, with random streams: the counter is the tokens drawn so far plus the rank in this pass (L6).
-    The mean of hidden states is one request for each input that it is of.
+    The mean of hidden states is one request for each input that it is of; attention has one for each further input
+    after those of the slots.
 
     Raises InvalidArgumentError for a sampler that counts from a slot after its row.
     """
     if reads_mean(call):
         return mean_requests(call.slots[0].index, len(call.tokens))
     reads: list[LogitsRequest] = []
+    more: list[LogitsRequest] = []
     counter = context.sampled + claimed
     for slot in call.slots:
         if isinstance(slot.read, Sampler):
@@ -203,9 +207,13 @@ def requests(
                 counts = counted(store, context, text, slot.read.since or 0)
             reads.append(LogitsRequest(slot.index, slot.read, stream, counter, mask, counts, context.watch))
             counter += 1
+        elif isinstance(slot.read, AttentionScores):
+            own, others = score_requests(slot, slot.read)
+            reads.append(own)
+            more += others
         else:
             reads.append(LogitsRequest(slot.index, slot.read))
-    return reads
+    return reads + more
 
 
 def reads_mean(call: Forward) -> bool:
@@ -280,7 +288,7 @@ def _check_slot_count(slots: Sequence[Slot], inputs: int) -> None:
         )
 
 
-def _check_slots(slots: Sequence[Slot], inputs: int, model: ModelInfo) -> None:
+def _check_slots(slots: Sequence[Slot], inputs: int, length: int, model: ModelInfo) -> None:
     """Raises InvalidArgumentError for slots, probes and biases out of range, and for more than one pass may draw or
     read (F6, L3, L4, L7), InvalidTypeError for what reads nothing."""
     for slot in slots:
@@ -291,9 +299,16 @@ def _check_slots(slots: Sequence[Slot], inputs: int, model: ModelInfo) -> None:
             raise InvalidArgumentError(
                 "HiddenMean: the pass reads something else as well", hint="read each in a pass of its own"
             )
+        _check_scores(slots)
     probes = [slot.read for slot in slots if not isinstance(slot.read, Sampler)]
     if probes:
-        _check_probes(probes, model)
+        _check_probes(probes, length, model)
+
+
+def _check_scores(slots: Sequence[Slot]) -> None:
+    """Raises InvalidArgumentError for attention that is read twice."""
+    if len([slot for slot in slots if isinstance(slot.read, AttentionScores)]) > 1:
+        raise InvalidArgumentError("AttentionScores: the pass reads them twice", hint="read each in a pass of its own")
 
 
 def _check_advance(slots: Sequence[Slot], advance_slot: int) -> None:
@@ -323,6 +338,11 @@ def _check_slot(slot: Slot, inputs: int, vocabulary_size: int) -> None:
             check_tokens(list(slot.read.logit_bias), vocabulary_size)
         if slot.read.rule is not None:
             _check_rule(slot.read, slot.read.rule)
+    elif isinstance(slot.read, AttentionScores) and not 1 <= slot.read.rows <= min(slot.index + 1, MOST_SCORED_ROWS):
+        raise InvalidArgumentError(
+            f"AttentionScores: {slot.read.rows} rows up to input {slot.index} of the pass",
+            hint=f"name at least 1 row, at most {MOST_SCORED_ROWS} and no more than there are inputs up to there",
+        )
 
 
 def _check_rule(sampler: Sampler, rule: RuleUse) -> None:
@@ -342,8 +362,8 @@ def _check_draws(slots: Sequence[Slot], inputs: int) -> None:
         raise InvalidArgumentError(f"forward: {draws} draws, at most {most} at once", hint="draw in several passes")
 
 
-def _check_probes(probes: Sequence[Probe], model: ModelInfo) -> None:
-    size_bytes = sum(_size_bytes(probe, model) for probe in probes)
+def _check_probes(probes: Sequence[Probe], length: int, model: ModelInfo) -> None:
+    size_bytes = sum(_size_bytes(probe, length, model) for probe in probes)
     if size_bytes > MOST_READ_BYTES:
         raise InvalidArgumentError(
             f"forward: what is read comes to {size_bytes >> 20} MiB, at most {MOST_READ_BYTES >> 20} at once",
@@ -353,8 +373,10 @@ def _check_probes(probes: Sequence[Probe], model: ModelInfo) -> None:
         _check_probe(probe, model)
 
 
-def _size_bytes(probe: Probe, model: ModelInfo) -> int:
-    """What the answer takes on the wire."""
+def _size_bytes(probe: Probe, length: int, model: ModelInfo) -> int:
+    """What the answer takes on the wire, of a context of `length` slots after the pass."""
+    if isinstance(probe, AttentionScores):
+        return 4 * (model.attention_groups if probe.by_group else 1) * -(-length // model.page_size)
     if isinstance(probe, Logits):
         return 4 * model.vocabulary_size
     if isinstance(probe, Distribution):
@@ -373,6 +395,11 @@ def _check_probe(read: Probe, model: ModelInfo) -> None:
     if isinstance(read, HiddenState | HiddenMean) and not model.hidden_size:
         raise InvalidArgumentError(
             f"{type(read).__name__}: where {model.name} ends in its output head was not found", hint="use another model"
+        )
+    if isinstance(read, AttentionScores) and not model.attention_groups:
+        raise InvalidArgumentError(
+            f"AttentionScores: {model.name} computes its attention itself, so that nothing is known of it",
+            hint="use a model of a paged tier (docs/reference/architectures.md)",
         )
     if isinstance(read, Distribution) and not (0 < read.temperature <= HIGHEST_TEMPERATURE and read.k >= 0):
         raise InvalidArgumentError(

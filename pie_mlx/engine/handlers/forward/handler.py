@@ -36,7 +36,7 @@ from pie_mlx.engine.handlers.forward.pass_pages import (
 )
 from pie_mlx.engine.handlers.forward.reporting import report_tokens
 from pie_mlx.engine.handlers.forward.speculating import DraftedPass, plan_drafts, verified
-from pie_mlx.engine.handlers.forward.text_readings import mean_of
+from pie_mlx.engine.handlers.forward.text_readings import mean_of, with_scores
 from pie_mlx.engine.hosting.process import HostedProcess
 from pie_mlx.engine.kv import WorkingToken
 from pie_mlx.engine.market import Horizon, declared_horizon
@@ -152,6 +152,8 @@ async def _turn(
     results, match = await _paid(services, process, len(inputs), drafted or continuation, work)
     if reads_mean(call):
         results = [mean_of(results)]
+    elif len(results) > len(call.slots):
+        results = with_scores(call.slots, results)
     attached, further = match.attached, 0 if continuation is None else continuation.kept
     restored, context.replayed = context.replayed, 0
     reread, context.reread = context.reread, 0
@@ -253,7 +255,7 @@ async def _run(
         if counted and services.runner.model.recurrent:
             recurrence = services.runner.model.network.recurrence
             recurrence.seek(context.id, services.store.sequence_length(context.id))
-        match = PrefixMatch() if counted else await match_prefix(services, context, call, inputs[:plain])
+        match = PrefixMatch() if counted else await match_prefix(services, context, call, inputs[:plain], reads)
         attached, key = match.attached, match.key
         inputs = inputs[counted + attached :]
         if not inputs:

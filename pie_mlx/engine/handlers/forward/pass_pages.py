@@ -10,6 +10,7 @@ from pie_mlx import calls
 from pie_mlx.engine.handlers.forward.checkpointing import attach_pages, is_shared_soon
 from pie_mlx.engine.handlers.forward.disk_pages import PagesOnDisk, pages_on_disk, read_pages
 from pie_mlx.engine.kv import PageMiss, PageStore, WorkingToken
+from pie_mlx.engine.model.runner.batch import LogitsRequest
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
 
@@ -38,13 +39,17 @@ class PrefixMatch(NamedTuple):
 
 
 async def match_prefix(
-    services: Services, context: LiveContext, call: calls.Forward, plain: Sequence[WorkingToken]
+    services: Services,
+    context: LiveContext,
+    call: calls.Forward,
+    plain: Sequence[WorkingToken],
+    reads: Sequence[LogitsRequest],
 ) -> PrefixMatch:
-    """Attach cached pages of the `plain` inputs, also those that another pass computes now, and those on disk (K5,
-    K6)."""
+    """Attach cached pages of the `plain` inputs before those that `reads` need, also those that another pass computes
+    now, and those on disk (K5, K6)."""
     limit = len(plain)
-    if call.slots:
-        limit = min(limit, len(call.pending) + min([slot.index for slot in call.slots]))
+    if reads:
+        limit = min(limit, len(call.pending) + min([read.index for read in reads]))
     if not limit or not call.reserve:
         return PrefixMatch()
     store, attached, loaded = services.store, 0, 0

@@ -1,10 +1,12 @@
-"""What is read of a whole text: the counts of its tokens for penalties (L7), the mean of its hidden states (L8)."""
+"""What is read of several inputs at once: the counts of a text's tokens for penalties (L7), the mean of its hidden
+states (L8), the attention of its last inputs (L10)."""
 
 from collections.abc import Sequence
 
+import msgspec
 import numpy as np
 
-from pie_mlx.calls import AnyResult, HiddenMean, HiddenStateValues
+from pie_mlx.calls import AnyResult, AttentionScores, AttentionScoreValues, HiddenMean, HiddenStateValues, Slot
 from pie_mlx.engine.kv import PageStore
 from pie_mlx.engine.model.runner.batch import LogitsRequest
 from pie_mlx.engine.model.token_counts import CountedText, TokenCounts
@@ -41,3 +43,27 @@ def mean_of(results: Sequence[AnyResult]) -> AnyResult:
     """The mean, from the sums of the chunks."""
     sums = [one.values for one in results if isinstance(one, HiddenStateValues) and one.values]
     return HiddenStateValues((np.sum(np.array(sums), axis=0) / len(results)).astype(np.float32).tolist())
+
+
+def score_requests(slot: Slot, probe: AttentionScores) -> tuple[LogitsRequest, list[LogitsRequest]]:
+    """That of the slot's input, and those of the inputs before it. A batch has one sum for a probe, which is one of
+    this pass alone."""
+    own = msgspec.structs.replace(probe)
+    others = range(slot.index - probe.rows + 1, slot.index)
+    return LogitsRequest(slot.index, own), [LogitsRequest(index, own) for index in others]
+
+
+def with_scores(slots: Sequence[Slot], results: Sequence[AnyResult]) -> list[AnyResult]:
+    """The result of each slot, where that of attention is spread over several results."""
+    parts = [one for one in results if isinstance(one, AttentionScoreValues) and one.groups]
+    read = [isinstance(slot.read, AttentionScores) for slot in slots]
+    return [_sum_of(parts) if scores else one for scores, one in zip(read, results, strict=False)]
+
+
+def _sum_of(parts: Sequence[AttentionScoreValues]) -> AttentionScoreValues:
+    """Of chunks, of which earlier ones know fewer pages."""
+    given = [np.frombuffer(part.data, np.float32).reshape(part.groups, -1) for part in parts]
+    total = np.zeros(max(scores.shape for scores in given), np.float32)
+    for scores in given:
+        total[:, : scores.shape[1]] += scores
+    return AttentionScoreValues(len(total), total.tobytes())

@@ -61,6 +61,8 @@ def _part(piece: _Piece, start: int) -> Segment:
     """The piece as a segment of its own, whose rows begin at `start`."""
     segment, begin = piece.segment, piece.start - piece.segment.start
     later = segment.count - begin - piece.count
+    first, scored = segment.scored
+    scored_first, scored_end = max(0, first - begin), min(piece.count, first + scored - begin)
     return replace(
         segment,
         start=start,
@@ -68,4 +70,5 @@ def _part(piece: _Piece, start: int) -> Segment:
         kv_length=segment.kv_length - later,
         masks=None if segment.masks is None else segment.masks[begin : begin + piece.count],
         drafts=0,
+        scored=(scored_first, max(0, scored_end - scored_first)),
     )

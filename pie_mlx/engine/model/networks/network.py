@@ -1,6 +1,6 @@
 """What a loaded model asks of the network inside it."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 import mlx.core as mx
@@ -25,7 +25,8 @@ class Network(Protocol):
     whether it takes tokens that are still being drawn. `largest_matrix` counts the entries of a layer's largest matrix,
     and `has_experts` tells whether some layers have many matrices of which each row takes a few.
     `hidden` [R, hidden_size] is what the head was given of the rows of the last `forward`; None, and the size 0, where
-    that cannot be told.
+    that cannot be told. `scores` has, for each context of that step with scored tokens, how much attention these pay to
+    each page: float32 [attention_groups, pages]; `attention_groups` is 0 where that cannot be told.
     """
 
     @property
@@ -56,6 +57,10 @@ class Network(Protocol):
     def hidden_size(self) -> int: ...
     @property
     def hidden(self) -> mx.array | None: ...
+    @property
+    def attention_groups(self) -> int: ...
+    @property
+    def scores(self) -> Mapping[int, mx.array]: ...
     def forward(self, step: StepInput, memory: PageMemory) -> mx.array: ...
     def forget(self) -> None: ...
     def recover(self) -> None: ...

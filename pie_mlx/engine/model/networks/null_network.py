@@ -1,6 +1,7 @@
 """A device without weights: every path of the engine runs on it, nothing is computed."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 
 import mlx.core as mx
 
@@ -24,6 +25,8 @@ class NullNetwork:
     window: int | None = None
     tier = "null"
     hidden_size = 16
+    attention_groups = 0
+    scores: Mapping[int, mx.array] = MappingProxyType({})
     transients = Transients(0, 0, 0)
 
     def __init__(self, vocabulary_size: int) -> None:

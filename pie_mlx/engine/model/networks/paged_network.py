@@ -32,7 +32,18 @@ from pie_mlx.engine.model.networks.tier import Layout, Tier
 from pie_mlx.engine.model.networks.tiers import by_token, candidates, require_supported
 from pie_mlx.engine.model.networks.tracing import first_working, trace
 from pie_mlx.engine.model.step import StepInput
-from pie_mlx.metal import AttentionPlan, DenseView, KvPool, LayerShape, PageMemory, Run, SlotWrite, attend
+from pie_mlx.metal import (
+    AttentionPlan,
+    DenseView,
+    KvPool,
+    LayerShape,
+    PageMemory,
+    PageScores,
+    Run,
+    RunSlice,
+    SlotWrite,
+    attend,
+)
 from pie_mlx.metal.arrays import evaluate, integers
 from pie_mlx.metal.page_pool.kernel_pool import KernelPool
 
@@ -49,7 +60,7 @@ class PagedBinding:
     """
 
     def __init__(self, offset: mx.array, plan: AttentionPlan, segments: Segments, *, latent: bool) -> None:
-        self.offset, self._latent = offset, latent
+        self.offset, self._latent, self.scores = offset, latent, plan.scores
         self._plan, self._segments = plan, segments
         self._handles: dict[int, tuple[Handle, Handle]] = {}
 
@@ -170,12 +181,16 @@ class PagedNetwork:
         self._segments = Segments()
         self.hidden: mx.array | None = None
         """What the head was given of the rows of the last step [R, width]; None where it was not found."""
+        self.scores: dict[int, mx.array] = {}
+        """How much attention the scored rows of the last step pay to each page, by context [groups, pages]."""
+        self.attention_groups = sum(shape.kv_heads for shape in self.shapes) if self._tier.paged else 0
         self.adapters = AdapterBank(self._adapter_targets, self._selection)
         self._mixers = Mixers(mixers or (), self.adapters.only)
 
     def forward(self, step: StepInput, memory: PageMemory) -> mx.array:
         """Logits [R, vocabulary_size] float32 of the rows asked for, lazily built but for the last of several
         batches of equal length."""
+        self.scores = {}
         if self.recurrent:
             self.recurrence.open(follows=not memory.pool.evaluated)
         if self._tier.layout is Layout.TOKENS:
@@ -200,7 +215,7 @@ class PagedNetwork:
 
     def forget(self) -> None:
         """The last step is never evaluated: what is known of it would hold the pool as it was."""
-        self.hidden = self._selection.hidden = None
+        self.hidden, self._selection.hidden, self.scores = None, None, {}
         self.recurrence.forget()
 
     def recover(self) -> None:
@@ -232,6 +247,8 @@ class PagedNetwork:
         try:
             with self._backend.rotating(offset if step.row_tokens == 1 else None), self._recurring(step, memory):
                 output = self._output(step, memory)
+            if isinstance(binding, PagedBinding) and binding.scores is not None:
+                self._add_scores(binding.scores)
         finally:
             self._caches.bind(UNBOUND)
             self._selection.rows = None
@@ -267,9 +284,18 @@ class PagedNetwork:
         found = self._selection.hidden if self._selects else None
         return None if found is None else found.flatten(0, 1)
 
+    def _add_scores(self, scores: PageScores) -> None:
+        for run, found in zip(scores.runs, scores.result(), strict=True):
+            known = self.scores.get(run.context)
+            if known is not None:  # of earlier tokens, which see fewer pages
+                found += mx.pad(known, ((0, 0), (0, found.shape[1] - known.shape[1])))
+            self.scores[run.context] = found
+
     def _binding(self, step: StepInput, offset: Any, memory: PageMemory) -> Binding:
         if self._tier.paged:
-            plan = AttentionPlan(step.segments, step.slots, memory)
+            scored = [RunSlice(part, *part.scored) for part in step.segments if part.scored[1]]
+            scores = PageScores(scored, memory.pool.page_size) if scored else None
+            plan = AttentionPlan(step.segments, step.slots, memory, scores)
             return PagedBinding(offset, plan, self._segments, latent=self._tier.latent)
         return DenseBinding(offset, step.segments, step.slots, memory.pool, self._segments)
 

@@ -1,7 +1,8 @@
 """A model that says what a script says: its pages hold the tokens themselves, so all of the engine works as with
 weights."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 
 import mlx.core as mx
 import numpy as np
@@ -33,6 +34,8 @@ class ScriptedNetwork:
     hidden_size = 0
     transients = Transients(0, 0, 0)
     hidden: mx.array | None = None
+    attention_groups = 0
+    scores: Mapping[int, mx.array] = MappingProxyType({})
 
     def __init__(self, reader: ScriptReader) -> None:
         self.vocabulary_size = len(reader.pieces)

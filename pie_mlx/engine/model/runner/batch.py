@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from pie_mlx.calls import AnyResult, Probe, SampledTokens, Sampler
+from pie_mlx.calls import AnyResult, AttentionScores, Probe, SampledTokens, Sampler
 from pie_mlx.engine.kv import PageCopy
 from pie_mlx.engine.kv.masks import trim_pages
 from pie_mlx.engine.model.rules.run import RuledRow
@@ -91,7 +91,7 @@ class BatchEntry(msgspec.Struct, frozen=True):
     `slots` are physical (page * page size + offset); `kv_length` counts the slots held after these tokens are written;
     `masks` has one BRLE row per token over KV slots, None for causal. `adapters` has what each token is computed with;
     None when no token has any. Tokens of steps after the batch go to `further_slots`, which the block table covers.
-    The last `drafts` tokens may leave the context right after the batch.
+    The last `drafts` tokens may leave the context right after the batch. `scored` tells whether its attention is read.
     """
 
     context: int
@@ -105,6 +105,7 @@ class BatchEntry(msgspec.Struct, frozen=True):
     adapters: Sequence[AdapterUse] | None = None
     further_slots: Sequence[int] = ()
     drafts: int = 0
+    scored: bool = False
 
 
 class StopCondition(Protocol):
@@ -186,7 +187,8 @@ def step_input(
 ) -> tuple[StepInput, Reads, list[int]]:
     """The ragged arrays of a batch, what is read of them, and the tokens of the rows that are read.
 
-    Reads of one token share a row: the head runs once per distinct token. With `trimmed_page_size`, the tokens of a
+    Reads of one token share a row: the head runs once per distinct token, and for all tokens whose attention is read at
+    the last of them. With `trimmed_page_size`, the tokens of a
     page, pages that masks hide wholly are not read at all; None where layers count the slots they see (F8).
     """
     segments: list[Segment] = []
@@ -200,11 +202,13 @@ def step_input(
         segments.append(_segment(entry, start, trimmed_page_size))
         rows: dict[int, int] = {}
         own: list[tuple[int, LogitsRequest]] = []
+        last = _scored(entry)[-1] if entry.scored else -1
         for read in entry.reads:
-            if read.index not in rows:
-                rows[read.index] = len(logit_rows)
-                logit_rows.append(start + read.index)
-            own.append((rows[read.index], read))
+            index = last if entry.scored and isinstance(read.read, AttentionScores) else read.index
+            if index not in rows:
+                rows[index] = len(logit_rows)
+                logit_rows.append(start + index)
+            own.append((rows[index], read))
         reads.append(own)
         tokens += entry.tokens
         positions += entry.positions
@@ -248,11 +252,20 @@ def next_reads(entry: BatchEntry, drawn: int, known: Sequence[int]) -> list[Logi
 
 def _segment(entry: BatchEntry, start: int, trimmed_page_size: int | None) -> Segment:
     table, length, masks = entry.block_table, entry.kv_length, entry.masks
+    if entry.scored:  # of all pages
+        places = _scored(entry)
+        scored = places[0], len(places)
+        return Segment(entry.context, start, len(entry.tokens), table, length, masks, entry.drafts, scored)
     if masks is not None and trimmed_page_size is not None:
         pages, masks = trim_pages(masks, length, trimmed_page_size)
         length -= (-(-length // trimmed_page_size) - len(pages)) * trimmed_page_size
         table = [table[page] for page in pages]
     return Segment(entry.context, start, len(entry.tokens), table, length, masks, entry.drafts)
+
+
+def _scored(entry: BatchEntry) -> list[int]:
+    """The tokens whose attention is read, in order."""
+    return sorted(read.index for read in entry.reads if isinstance(read.read, AttentionScores))
 
 
 def _adapters(entries: Sequence[BatchEntry]) -> list[AdapterUse] | None:

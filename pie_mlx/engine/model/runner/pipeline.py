@@ -108,7 +108,9 @@ class Pipeline:
             if not step.logit_rows:
                 self.model.finish()
                 return Outcome([[] for _ in batch.entries], time.perf_counter() - began)
-            sampling = Sampling(logits, reads, self.model.network.hidden, inputs)
+            network = self.model.network
+            scores = [network.scores[entry.context] for entry in batch.entries if entry.scored]
+            sampling = Sampling(logits, reads, network.hidden, inputs, scores=scores)
         try:
             steps = [self._draw(sampling, batch, [])]
             if self._recurrence is not None:

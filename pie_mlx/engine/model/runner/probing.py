@@ -7,6 +7,8 @@ import numpy as np
 
 from pie_mlx.calls import (
     AnyResult,
+    AttentionScores,
+    AttentionScoreValues,
     Distribution,
     Entropy,
     EntropyValue,
@@ -30,12 +32,19 @@ LOWEST_TEMPERATURE = 1e-30
 class Probing:
     """Probes of rows of unmasked `logits` [rows, vocabulary] float32, each a pair of row and question; `hidden` [rows,
     width] has their hidden states. Rows with the same `HiddenMean`, one after the other, are summed: the answer of the
-    first is their sum, those of the others are empty.
+    first is their sum, those of the others are empty. So it is with rows of one and the same `AttentionScores`; their
+    sums are `scores` [groups, pages], in order.
 
     Evaluate `outputs`, then `collect`.
     """
 
-    def __init__(self, logits: mx.array, asked: Sequence[tuple[int, Probe]], hidden: mx.array | None = None) -> None:
+    def __init__(
+        self,
+        logits: mx.array,
+        asked: Sequence[tuple[int, Probe]],
+        hidden: mx.array | None = None,
+        scores: Sequence[mx.array] = (),
+    ) -> None:
         self._asked = asked
         self._scored = [(row, _ids(probe)) for row, probe in asked if isinstance(probe, Logprob | Logprobs)]
         spread = [row for row, probe in asked if isinstance(probe, Entropy)]
@@ -45,14 +54,22 @@ class Probing:
         self._raw = [logits[row] for row, probe in asked if isinstance(probe, Logits)]
         shown = [row for row, probe in asked if isinstance(probe, HiddenState)]
         self._states = [hidden[row].astype(mx.float32) for row in shown] if hidden is not None else []
-        self._runs = _runs(asked)
+        self._runs, self._attention = _runs(asked), _attention(asked, scores)
         self._totals = [] if hidden is None else [_total(hidden, rows) for rows in self._runs.values()]
 
     @property
     def outputs(self) -> list[mx.array]:
         """Everything that must be evaluated before `collect`."""
         likely = (array for pair in self._likely for array in pair)
-        return [*self._scores, *self._entropies, *self._raw, *self._states, *self._totals, *likely]
+        return [
+            *self._scores,
+            *self._entropies,
+            *self._raw,
+            *self._states,
+            *self._totals,
+            *self._attention.values(),
+            *likely,
+        ]
 
     def collect(self) -> list[AnyResult]:
         """The answers in the order of the questions."""
@@ -73,9 +90,29 @@ class Probing:
                 answers.append(HiddenStateValues(host_view(next(states)).tolist()))
             elif isinstance(probe, HiddenMean):
                 answers.append(HiddenStateValues(host_view(next(totals)).tolist() if place in self._runs else []))
+            elif isinstance(probe, AttentionScores):
+                answers.append(_score_values(self._attention.get(place)))
             else:
                 answers.append(LogprobValues(next(scores).tolist()))
         return answers
+
+
+def _score_values(scores: mx.array | None) -> AttentionScoreValues:
+    if scores is None:
+        return AttentionScoreValues(0, b"")
+    return AttentionScoreValues(scores.shape[0], host_view(scores).tobytes())
+
+
+def _attention(asked: Sequence[tuple[int, Probe]], scores: Sequence[mx.array]) -> dict[int, mx.array]:
+    """By the place of its first question, what a probe of attention is answered [groups, pages]."""
+    firsts: dict[int, tuple[int, bool]] = {}
+    for place, (_, probe) in enumerate(asked):
+        if isinstance(probe, AttentionScores):
+            firsts.setdefault(id(probe), (place, probe.by_group))
+    return {
+        place: array if by_group else mx.mean(array, axis=0, keepdims=True)
+        for (place, by_group), array in zip(firsts.values(), scores, strict=True)
+    }
 
 
 def _runs(asked: Sequence[tuple[int, Probe]]) -> dict[int, list[int]]:

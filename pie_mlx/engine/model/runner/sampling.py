@@ -52,7 +52,8 @@ class Sampling:
 
     `reads` gives the row of each, context by context. `inputs` are the tokens that the rows compute, an array int32
     [rows] where they are still being drawn; rules and penalties read them. `states` has those that a rule's step before
-    leaves, by the place of its context. Evaluate `outputs` together with the pool, then `collect`.
+    leaves, by the place of its context; `scores` are page scores, for each context that reads them. Evaluate `outputs`
+    together with the pool, then `collect`.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class Sampling:
         hidden: mx.array | None = None,
         inputs: Sequence[int] | mx.array = (),
         states: Mapping[int, StateRow] | None = None,
+        scores: Sequence[mx.array] = (),
     ) -> None:
         self._logits, self._reads, self._inputs = logits, reads, inputs
         self._tokens: list[int] = []
@@ -85,7 +87,7 @@ class Sampling:
         self._groups = [group for one in self._rounds for group in self._build(one)]
         self._scored = self._scores()
         self._likely = self._likely_tokens() if self._watched else []
-        self._probing = Probing(logits, asked, hidden) if asked else None
+        self._probing = Probing(logits, asked, hidden, scores) if asked else None
         # A sum is finite iff no entry is NaN or +inf; -inf alone is a masked vocabulary entry of the model.
         # Where only hidden states are read, the head is not computed.
         reads_states = not self._tokens and all([isinstance(probe, HiddenState | HiddenMean) for _, probe in asked])

@@ -157,6 +157,7 @@ function completeModelInfo(found) {
     hidden_size: 0,
     template_variables: [],
     has_chat_template: true,
+    attention_groups: 0,
     ...found,
     formats: completeFormats(found.formats),
   };

@@ -108,6 +108,15 @@
  */
 
 /**
+ * Page scores of `groups` head groups, layer by layer, or of one that stands for all: `groups` × pages × 4 bytes,
+ * native-endian float32.
+ * @typedef {object} AttentionScoreValues
+ * @property {'attention_score_values'} result
+ * @property {number} groups
+ * @property {Uint8Array} data
+ */
+
+/**
  * Why the page from token `position` of the context on was not cached, although the ones before it were.
  *
  * `new`: no cached page of this user goes on there. `differs`: one does, and reads `cached_text` where this prompt
@@ -146,7 +155,7 @@
  * context counts nothing yet. `reuse` is there if a page could have been attached. Of the drawn tokens, `forced` were
  * appended without being drawn, as a grammar left no choice (G16).
  * @typedef {object} ForwardReply
- * @property {(SampledTokens | RawLogits | Probabilities | LogprobValues | EntropyValue | HiddenStateValues)[]} results
+ * @property {(SampledTokens | RawLogits | Probabilities | LogprobValues | EntropyValue | HiddenStateValues | AttentionScoreValues)[]} results
  * @property {PageCounters} counters
  * @property {boolean} grammar_terminated
  * @property {number} attached
@@ -197,7 +206,8 @@
 /**
  * A loaded model. `maximum_positions` bounds positions (F4); `vocabulary_size` is the width of a logits row,
  * `hidden_size` that of a hidden state, 0 if none can be read. Its chat template reads the variables
- * `template_variables`; without a chat template of its own it is given ChatML.
+ * `template_variables`; without a chat template of its own it is given ChatML. Its attention layers have
+ * `attention_groups` KV heads together, 0 if their scores cannot be read.
  * @typedef {object} ModelInfo
  * @property {string} name
  * @property {number} vocabulary_size
@@ -207,6 +217,7 @@
  * @property {number} hidden_size
  * @property {(string)[]} template_variables
  * @property {boolean} has_chat_template
+ * @property {number} attention_groups
  */
 
 /**
@@ -618,10 +629,21 @@
  */
 
 /**
+ * How much attention the last `rows` inputs up to the slot's own, at most 64, pay to each page of the context: the
+ * sum over the rows, as a mean over the query heads of all attention layers. The pages of a row sum to 1, less what
+ * attention sinks take. With `by_group` a score for each KV head of each layer, as a mean over its query heads. A pass
+ * has one of them.
+ * @typedef {object} SentAttentionScores
+ * @property {'attention_scores'} read
+ * @property {number | bigint} [rows]
+ * @property {boolean} [by_group]
+ */
+
+/**
  * One reading of a pass at input `index` (0-based in the pass's own input).
  * @typedef {object} SentSlot
  * @property {number | bigint} index
- * @property {SentSampler | SentLogits | SentDistribution | SentLogprob | SentLogprobs | SentEntropy | SentHiddenState | SentHiddenMean} read
+ * @property {SentSampler | SentLogits | SentDistribution | SentLogprob | SentLogprobs | SentEntropy | SentHiddenState | SentHiddenMean | SentAttentionScores} read
  */
 
 /**

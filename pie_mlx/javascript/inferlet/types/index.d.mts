@@ -55,4 +55,4 @@ export type Handle = import("./output.mjs").Handle;
 export { anyJson, ebnf, grammar, GrammarConstraint, jsonSchema, regex } from "./constraint.mjs";
 export { Model, Tokenizer } from "./model.mjs";
 export { Output, ProbeHandle, SampleHandle } from "./output.mjs";
-export { Distribution, Entropy, HiddenMean, HiddenState, Logits, Logprob, Logprobs, Probe, Sampler } from "./sampler.mjs";
+export { AttentionScores, Distribution, Entropy, HiddenMean, HiddenState, Logits, Logprob, Logprobs, Probe, Sampler } from "./sampler.mjs";

@@ -94,6 +94,13 @@ export class Output {
      * @returns {Float32Array | undefined}
      */
     hiddenState(handle: Handle): Float32Array | undefined;
+    /**
+     * An `AttentionScores` probe: one row with a score for each page of the context; `byGroup` a row for each KV head,
+     * layer by layer.
+     * @param {Handle} handle
+     * @returns {Float32Array[] | undefined}
+     */
+    attentionScores(handle: Handle): Float32Array[] | undefined;
     #private;
 }
 export type Handle = SampleHandle | ProbeHandle;

@@ -26,6 +26,16 @@ export function HiddenState(): Probe;
  * `out.hiddenState`. A pass that reads it reads nothing else.
  */
 export function HiddenMean(): Probe;
+/**
+ * How much attention the last `rows` inputs up to the probe's own, at most 64, pay to each page of the context: the sum
+ * over the rows, as a mean over the query heads of all attention layers; `byGroup` for each KV head of each layer. Read
+ * by `out.attentionScores`.
+ * @param {{ rows?: number, byGroup?: boolean }} [options]
+ */
+export function AttentionScores({ rows, byGroup }?: {
+    rows?: number;
+    byGroup?: boolean;
+}): Probe;
 /** @param {unknown} sampler @returns {Sampler} */
 export function checkedSampler(sampler: unknown): Sampler;
 /** @param {unknown} probe @returns {Probe} */
@@ -116,7 +126,7 @@ export class Sampler {
 }
 /**
  * A reading of one row of logits: `Logits()`, `Distribution(...)`, `Logprob(...)`, `Logprobs(...)`, `Entropy()`,
- * `HiddenState()` or `HiddenMean()`.
+ * `HiddenState()`, `HiddenMean()` or `AttentionScores()`.
  */
 export class Probe {
     private constructor();

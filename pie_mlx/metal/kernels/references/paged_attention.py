@@ -15,9 +15,26 @@ def paged_attention(
     queries: mx.array, k_pool: Pool, v_pool: Pool, rows: AttentionRows, options: AttentionOptions
 ) -> DoubleArray:
     """[rows, query heads, value size]; arguments as the kernel's."""
-    keys, values = _gathered(k_pool, rows), _gathered(v_pool, rows)
+    values = _gathered(k_pool if options.latent else v_pool, rows)
+    weights = _weights(queries, k_pool, v_pool, rows, options)
+    return (weights @ values).reshape(*queries.shape[:2], -1)
+
+
+def page_shares(
+    queries: mx.array, k_pool: Pool, v_pool: Pool, rows: AttentionRows, options: AttentionOptions
+) -> DoubleArray:
+    """What each page has of the softmax of each row, [rows, query heads, pages]."""
+    weights = _weights(queries, k_pool, v_pool, rows, options)
+    return weights.reshape(*queries.shape[:2], rows.tables.shape[1], -1).sum(-1)
+
+
+def _weights(
+    queries: mx.array, k_pool: Pool, v_pool: Pool, rows: AttentionRows, options: AttentionOptions
+) -> DoubleArray:
+    """[rows, KV heads, query heads of each, keys]."""
+    keys = _gathered(k_pool, rows)
     if options.latent:
-        keys, values = np.concatenate([keys, values], axis=-1), keys
+        keys = np.concatenate([keys, _gathered(v_pool, rows)], axis=-1)
     count, heads, size = queries.shape
     grouped = doubles(queries).reshape(count, keys.shape[1], heads // keys.shape[1], size)
     scores = options.scale * (grouped @ keys.swapaxes(-1, -2))
@@ -25,8 +42,7 @@ def paged_attention(
         scores = options.cap * np.tanh(scores / options.cap)
     visible = visible_keys(rows, keys.shape[2], options.window)[:, None, None]
     sinks = None if options.sinks is None else doubles(options.sinks)
-    weights = _softmax(np.where(visible, scores, -np.inf), visible, sinks)
-    return (weights @ values).reshape(count, heads, -1)
+    return _softmax(np.where(visible, scores, -np.inf), visible, sinks)
 
 
 def visible_keys(rows: AttentionRows, keys: int, window: int) -> BoolArray:

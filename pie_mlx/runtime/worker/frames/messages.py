@@ -332,7 +332,7 @@ def _width(result: calls.AnyResult) -> int:
             return 1 + len(values) + sum(map(len, states))
         case calls.EntropyValue():
             return 1
-        case calls.RawLogits(data=data):
+        case calls.RawLogits(data=data) | calls.AttentionScoreValues(data=data):
             return len(data) >> 8  # copied unchanged
         case calls.Probabilities(token_ids=values) | calls.LogprobValues(values=values):
             return len(values)

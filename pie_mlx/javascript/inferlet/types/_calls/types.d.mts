@@ -108,6 +108,15 @@ export type HiddenStateValues = {
     values: (number)[];
 };
 /**
+ * Page scores of `groups` head groups, layer by layer, or of one that stands for all: `groups` × pages × 4 bytes,
+ * native-endian float32.
+ */
+export type AttentionScoreValues = {
+    result: "attention_score_values";
+    groups: number;
+    data: Uint8Array;
+};
+/**
  * Why the page from token `position` of the context on was not cached, although the ones before it were.
  *
  * `new`: no cached page of this user goes on there. `differs`: one does, and reads `cached_text` where this prompt
@@ -147,7 +156,7 @@ export type Reuse = {
  * appended without being drawn, as a grammar left no choice (G16).
  */
 export type ForwardReply = {
-    results: (SampledTokens | RawLogits | Probabilities | LogprobValues | EntropyValue | HiddenStateValues)[];
+    results: (SampledTokens | RawLogits | Probabilities | LogprobValues | EntropyValue | HiddenStateValues | AttentionScoreValues)[];
     counters: PageCounters;
     grammar_terminated: boolean;
     attached: number;
@@ -197,7 +206,8 @@ export type Formats = {
 /**
  * A loaded model. `maximum_positions` bounds positions (F4); `vocabulary_size` is the width of a logits row,
  * `hidden_size` that of a hidden state, 0 if none can be read. Its chat template reads the variables
- * `template_variables`; without a chat template of its own it is given ChatML.
+ * `template_variables`; without a chat template of its own it is given ChatML. Its attention layers have
+ * `attention_groups` KV heads together, 0 if their scores cannot be read.
  */
 export type ModelInfo = {
     name: string;
@@ -208,6 +218,7 @@ export type ModelInfo = {
     hidden_size: number;
     template_variables: (string)[];
     has_chat_template: boolean;
+    attention_groups: number;
 };
 /**
  * A tool call: name and JSON text of the arguments.
@@ -617,11 +628,22 @@ export type SentHiddenMean = {
     read: "hidden_mean";
 };
 /**
+ * How much attention the last `rows` inputs up to the slot's own, at most 64, pay to each page of the context: the
+ * sum over the rows, as a mean over the query heads of all attention layers. The pages of a row sum to 1, less what
+ * attention sinks take. With `by_group` a score for each KV head of each layer, as a mean over its query heads. A pass
+ * has one of them.
+ */
+export type SentAttentionScores = {
+    read: "attention_scores";
+    rows?: number | bigint | undefined;
+    by_group?: boolean | undefined;
+};
+/**
  * One reading of a pass at input `index` (0-based in the pass's own input).
  */
 export type SentSlot = {
     index: number | bigint;
-    read: SentSampler | SentLogits | SentDistribution | SentLogprob | SentLogprobs | SentEntropy | SentHiddenState | SentHiddenMean;
+    read: SentSampler | SentLogits | SentDistribution | SentLogprob | SentLogprobs | SentEntropy | SentHiddenState | SentHiddenMean | SentAttentionScores;
 };
 /**
  * Guesses at the tokens after a pass's last input, verified in that pass (V2).
