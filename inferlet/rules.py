@@ -11,7 +11,7 @@ from math import inf, log
 
 from inferlet._rules.definition import Rule, rule
 from inferlet._rules.row import Row
-from inferlet._rules.values import Number, Value, Whole, hash_uniform, mass_threshold, maximum, minimum, where
+from inferlet._rules.values import Number, Value, Whole, hash_uniform, mass_threshold, maximum, minimum, scatter, where
 from pie_mlx.calls import RuleUse
 
 __all__ = [
@@ -21,6 +21,8 @@ __all__ = [
     "RuleUse",
     "Value",
     "Whole",
+    "dry",
+    "entropy_gate",
     "entropy_temperature",
     "eta",
     "green_share",
@@ -31,6 +33,7 @@ __all__ = [
     "minimum",
     "mirostat",
     "rule",
+    "scatter",
     "top_n_sigma",
     "typical",
     "watermark",
@@ -94,6 +97,29 @@ def entropy_temperature(row: Row, nats: Number = 2.0, unsure: Number = 1.2, sure
     """One temperature where the entropy exceeds `nats`, another elsewhere (after Zhang et al. 2024, arXiv
     2403.14541). Give the sampler temperature 1."""
     return row.logits / where(row.entropy > nats, unsure, sure)
+
+
+@rule
+def dry(row: Row, multiplier: Number = 0.8, base: Number = 1.75, allowed: Number = 2.0) -> Value:
+    """Lowers tokens that would make a repetition of n tokens longer by multiplier·base^(n - allowed), from n = allowed
+    on (p-e-w 2024, text-generation-webui 5677). It looks at `row.repeated`, without sequence breakers."""
+    penalty = multiplier * ((row.repeated - allowed) * row.constant(base).log()).exp()
+    return where(row.repeated >= allowed, row.logits - penalty, row.logits)
+
+
+@rule
+def _entropy_gate(
+    row: Row, wait: Number, token: Whole, nats: Number, bonus: Number, pause: Number
+) -> tuple[Value, dict[str, Number]]:
+    opened = (row.tokens == token) & row.allowed & (row.entropy > nats) & (row.constant(0.0) >= wait)
+    return where(opened, row.logits.max() + bonus, row.logits), {"wait": where(row.drawn == token, pause, wait - 1)}
+
+
+def entropy_gate(token: int, nats: float = 2.0, bonus: float = 3.0, pause: float = 32.0) -> RuleUse:
+    """Think more here: where the entropy exceeds `nats`, the logit of `token` is `bonus` above the largest; once drawn,
+    not again for `pause` tokens. With the token of "Wait" this is the budget forcing of Muennighoff et al. 2025
+    (arXiv 2501.19393), where the model is unsure."""
+    return _entropy_gate(wait=0.0, token=token, nats=nats, bonus=bonus, pause=pause)
 
 
 @rule

@@ -14,13 +14,12 @@ from inferlet import AttentionScores, Context, Model, Sampler, brle, chat, runti
 
 
 async def main(input: dict[str, Any]) -> list[int]:
-    model, scores = Model.load(runtime.models()[0]), list[float]()
-    with Context(model) as context:
+    scores = list[float]()
+    with Context(Model.load(runtime.models()[0])) as context:
         for question in input["questions"]:
             answer = await reply(context, question, scores, input)
-            kept = heaviest(scores, context, input)
-            session.send(f"{question} {answer}  [keeps pages {kept} of {len(scores)}]\n")
-        return kept
+            session.send(f"{question} {answer}  [keeps pages {heaviest(scores, context, input)} of {len(scores)}]\n")
+        return heaviest(scores, context, input)
 
 
 async def reply(context: Context, question: str, scores: list[float], input: dict[str, Any]) -> str:

@@ -2,7 +2,7 @@
 
 from math import log
 
-from inferlet._rules.values import Tracer, Value, minimum
+from inferlet._rules.values import Number, Tracer, Value, floating, minimum
 from pie_mlx.calls import FORBIDDEN
 
 
@@ -66,9 +66,19 @@ class Row:
         return self._tracer.add("generated")
 
     @property
+    def repeated(self) -> Value:
+        """How many of the text's last tokens stood before an earlier occurrence of each token, the longest such match:
+        what the token would repeat. At most 50, of the last 1,024 tokens; a row."""
+        return self._tracer.add("repeated")
+
+    @property
     def random(self) -> Value:
         """A number of [0, 1) of the context's own random stream, another one than that of the draw."""
         return self._tracer.add("random")
+
+    def constant(self, value: Number) -> Value:
+        """A number as a value, for what a number has no methods for: `row.constant(2).log()`."""
+        return floating(self._tracer, value)
 
     def surprise(self) -> Value:
         """The negative log-probability of each token in bits, at most 1e30."""

@@ -149,8 +149,9 @@ class Value:
         return self.tracer.add("cumulative_sum", self)
 
     def at(self, token: Whole) -> "Value":
-        """A row's value at one token."""
-        return self.tracer.add("at", self, integer(self.tracer, token))
+        """A row's value at one token; at a row of tokens, a row. Ids that it does not have give its smallest value."""
+        ids = integer(self.tracer, token)
+        return self.tracer.add("gather" if ids.type.is_row else "at", self, ids)
 
     def to_float(self) -> "Value":
         """Integers as floats."""
@@ -182,7 +183,7 @@ def where(condition: Value, yes: Number, no: Number) -> Value:
     if not isinstance(condition, Value):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise _refused(f"where({type(condition).__name__}, ...)", "compare two values first, such as x > y")
     tracer = condition.tracer
-    return tracer.add("where", condition, _floating(tracer, yes), _floating(tracer, no))
+    return tracer.add("where", condition, floating(tracer, yes), floating(tracer, no))
 
 
 def maximum(first: Number, second: Number) -> Value:
@@ -197,7 +198,14 @@ def minimum(first: Number, second: Number) -> Value:
 
 def mass_threshold(order: Value, weight: Value, mass: Number) -> Value:
     """The smallest value of `order` such that the tokens up to it have at least the share `mass` of `weight`."""
-    return order.tracer.add("mass_threshold", order, weight, _floating(order.tracer, mass))
+    return order.tracer.add("mass_threshold", order, weight, floating(order.tracer, mass))
+
+
+def scatter(values: Value, tokens: Whole, otherwise: Number) -> Value:
+    """A row with, for each token, the largest of `values` that are sent to it, and `otherwise` where none is. `tokens`
+    has the id that each is sent to; ids that the row does not have go nowhere."""
+    tracer = values.tracer
+    return tracer.add("scatter", values, integer(tracer, tokens), floating(tracer, otherwise))
 
 
 def hash_uniform(first: Value, second: Whole, third: Whole) -> Value:
@@ -219,10 +227,10 @@ def _joined(operation: str, first: Number, second: Number) -> Value:
     value = first if isinstance(first, Value) else second
     if not isinstance(value, Value):
         raise _refused(f"{operation} of two plain numbers", "compute them in plain Python")
-    return value.tracer.add(operation, _floating(value.tracer, first), _floating(value.tracer, second))
+    return value.tracer.add(operation, floating(value.tracer, first), floating(value.tracer, second))
 
 
-def _floating(tracer: Tracer, value: Number) -> Value:
+def floating(tracer: Tracer, value: Number) -> Value:
     if isinstance(value, Value):
         return value
     if type(value) not in (int, float):

@@ -124,6 +124,7 @@ from pie_mlx.calls.reading import (
 )
 from pie_mlx.calls.reuse import Miss, MissReason, Reuse
 from pie_mlx.calls.rule import (
+    BY_TOKEN,
     FORBIDDEN,
     MOST_BYTES,
     MOST_CANDIDATES,
@@ -141,6 +142,7 @@ from pie_mlx.calls.rule import (
 
 __all__ = [
     "ARGMAX_TEMPERATURE",
+    "BY_TOKEN",
     "FORBIDDEN",
     "HIGHEST_TEMPERATURE",
     "LARGEST_SEED",

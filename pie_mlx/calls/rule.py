@@ -68,7 +68,7 @@ class RuleGraph(Record, frozen=True):
     @property
     def counts_tokens(self) -> bool:
         """Whether it reads which tokens the text has."""
-        return any([node.operation in ("generated", "seen") for node in self.nodes])
+        return any([node.operation in ("generated", "seen", "repeated") for node in self.nodes])
 
 
 _encoder = msgspec.msgpack.Encoder()
@@ -137,6 +137,7 @@ OPERATIONS: dict[str, Operation] = {
     "token": Operation((), "integer", "row"),
     "generated": Operation((), "float", "row"),
     "seen": Operation((), "condition", "row"),
+    "repeated": Operation((), "float", "row", cost=3.0),
     "log_total": Operation((), "float", "number", cost=4.0),
     "previous": Operation((), "integer", "number"),
     "random": Operation((), "float", "number"),
@@ -155,12 +156,19 @@ OPERATIONS: dict[str, Operation] = {
     "cumulative_sum": Operation((_F,), "float", "row", cost=3.0, of_row=True),
     "mass_threshold": Operation((_F, _F, _F), "float", "number", cost=45.0, of_row=True),
     "at": Operation((_F, "integer"), "float", "number", of_row=True),
+    "gather": Operation((_F, "integer"), "float", "row", cost=4.0, of_row=True),
+    "scatter": Operation((_F, "integer", _F), "float", "row", cost=8.0, of_row=True),
     "hash": Operation(("integer",) * 3, "float", cost=3.0),
     "to_float": Operation(("integer",), "float"),
     "to_integer": Operation((_F,), "integer"),
 }
 """Every operation by its name. `mass_threshold(order, weight, mass)` is the smallest value of `order` such that the
-tokens up to it have at least that share of the weight. `hash` is a uniform number of [0, 1) for three integers."""
+tokens up to it have at least that share of the weight. `gather(row, ids)` is the row's value at the id of each token,
+its smallest for ids that no token has; `scatter(values, ids, otherwise)` gives each token the largest of the values
+whose id it is, `otherwise` where it is none. `hash` is a uniform number of [0, 1) for three integers."""
+
+BY_TOKEN = ("gather", "scatter")
+"""Operations that look tokens up by id: candidates are compared each with each."""
 
 
 def result_type(operation: str, inputs: Sequence[ValueType]) -> ValueType:

@@ -25,6 +25,12 @@ def integers(values: npt.ArrayLike) -> mx.array:
     return from_host(np.asarray(values, np.int32))
 
 
+def largest_at(target: mx.array, places: mx.array, values: mx.array) -> mx.array:
+    """`target` [rows, width], where each of `values` [rows, any] raises what is at its place, int32 [rows, any]."""
+    rows = mx.arange(target.shape[0])[:, None]
+    return cast("Any", target.at[rows, places]).maximum(values)
+
+
 def index_of(places: npt.NDArray[np.int64]) -> mx.array | slice:
     """`places` as an index: a slice if they ascend evenly, because a slice is the cheapest to write."""
     if not len(places):

@@ -26,6 +26,8 @@ USES = {
     "typical": rules.typical(mass=0.8),
     "xtc": rules.xtc(threshold=0.02, probability=0.5),
     "watermark": rules.watermark(key=7),
+    "dry": rules.dry(multiplier=3.0),
+    "entropy_gate": rules.entropy_gate(token=300, nats=0.5, pause=5),
 }
 
 

@@ -10,7 +10,7 @@ import { hashUniform, massThreshold, where } from './_rules/values.mjs';
 export { rule, whole } from './_rules/definition.mjs';
 export { Row } from './_rules/row.mjs';
 export { RuleUse } from './_rules/use.mjs';
-export { hashUniform, massThreshold, maximum, minimum, Value, where } from './_rules/values.mjs';
+export { hashUniform, massThreshold, maximum, minimum, scatter, Value, where } from './_rules/values.mjs';
 
 /**
  * Keeps tokens at least `p` times as likely as the likeliest (Nguyen et al. 2024, arXiv 2407.01082). The same as
@@ -95,6 +95,37 @@ export const entropyTemperature = rule(
   },
   { parameters: { nats: 2, unsure: 1.2, sure: 0.3 } },
 );
+
+/**
+ * Lowers tokens that would make a repetition of n tokens longer by multiplier·base^(n - allowed), from n = allowed on
+ * (p-e-w 2024, text-generation-webui 5677). It looks at `row.repeated`, without sequence breakers.
+ */
+export const dry = rule(
+  function dry(row, { multiplier, base, allowed }) {
+    const penalty = multiplier.multiply(row.repeated.subtract(allowed).multiply(base.log()).exp());
+    return where(row.repeated.greaterEqual(allowed), row.logits.subtract(penalty), row.logits);
+  },
+  { parameters: { multiplier: 0.8, base: 1.75, allowed: 2 } },
+);
+
+const gate = rule(
+  function entropyGate(row, { wait, token, nats, bonus, pause }) {
+    const isUnsure = row.tokens.equals(token).and(row.allowed).and(row.entropy.greater(nats));
+    const logits = where(isUnsure.and(row.constant(0).greaterEqual(wait)), row.logits.max().add(bonus), row.logits);
+    return { logits, states: { wait: where(row.drawn.equals(token), pause, wait.subtract(1)) } };
+  },
+  { parameters: { wait: undefined, token: whole(), nats: undefined, bonus: undefined, pause: undefined } },
+);
+
+/**
+ * Think more here: where the entropy exceeds `nats`, the logit of `token` is `bonus` above the largest; once drawn, not
+ * again for `pause` tokens. With the token of "Wait" this is the budget forcing of Muennighoff et al. 2025 (arXiv
+ * 2501.19393), where the model is unsure.
+ * @param {{ token: number, nats?: number, bonus?: number, pause?: number }} parameters
+ */
+export function entropyGate({ token, nats = 2, bonus = 3, pause = 32 }) {
+  return gate({ wait: 0, token, nats, bonus, pause });
+}
 
 const steered = rule(
   function mirostat(row, { mu, tau, rate }) {

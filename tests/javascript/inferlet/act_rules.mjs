@@ -3,7 +3,7 @@
 import { PieError } from '../../../pie_mlx/javascript/inferlet/errors.mjs';
 import { rule, rules, Sampler } from '../../../pie_mlx/javascript/inferlet/index.mjs';
 
-const { hashUniform, where, whole } = rules;
+const { hashUniform, scatter, where, whole } = rules;
 
 const USES = {
   minP: rules.minP(),
@@ -14,13 +14,15 @@ const USES = {
   entropyTemperature: rules.entropyTemperature({ sure: 0.5 }),
   mirostat: rules.mirostat({ tau: 2, rate: 0.3 }),
   watermark: rules.watermark({ key: 7 }),
+  dry: rules.dry({ multiplier: 2 }),
+  entropyGate: rules.entropyGate({ token: 5, pause: 9 }),
   everything: rule(
     function everything(row, { total, key }) {
       const { logits, tokens, generated, seen } = row;
       const sums = generated.cumulativeSum().add(tokens.toFloat()).subtract(logits.mean());
       const same = tokens.equals(row.previous).or(tokens.equals(3)).and(seen.not());
       const changed = where(same, rules.maximum(sums, -0), logits.toInteger().toFloat());
-      const apart = changed.log().abs();
+      const apart = scatter(changed.log().abs(), tokens, row.repeated.at(tokens));
       return {
         logits: row.constant(1).subtract(apart),
         states: { total: total.add(row.drawn.toFloat()), key: row.drawn },

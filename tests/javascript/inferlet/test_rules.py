@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from inferlet import rule, rules
-from inferlet.rules import Number, Row, Value, Whole, maximum, where
+from inferlet.rules import Number, Row, Value, Whole, maximum, scatter, where
 from pie_mlx.calls import RuleGraph, RuleUse
 from tests.javascript.inferlet.running import run
 
@@ -18,7 +18,8 @@ def everything(row: Row, total: Value, key: Whole = 3) -> tuple[Value, dict[str,
     sums = generated.cumulative_sum() + tokens.to_float() - logits.mean()
     same = ((tokens == row.previous) | (tokens == 3)) & ~seen
     changed = where(same, maximum(sums, -0.0), logits.to_integer().to_float())
-    return 1.0 - abs(changed.log()), {"total": total + row.drawn.to_float(), "key": row.drawn}, total == 10.0
+    apart = scatter(abs(changed.log()), tokens, row.repeated.at(tokens))
+    return 1.0 - apart, {"total": total + row.drawn.to_float(), "key": row.drawn}, total == 10.0
 
 
 USES = {
@@ -30,6 +31,8 @@ USES = {
     "entropyTemperature": rules.entropy_temperature(sure=0.5),
     "mirostat": rules.mirostat(2.0, 0.3),
     "watermark": rules.watermark(key=7),
+    "dry": rules.dry(multiplier=2.0),
+    "entropyGate": rules.entropy_gate(5, pause=9.0),
     "everything": everything(total=1.0),
 }
 

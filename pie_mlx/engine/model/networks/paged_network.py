@@ -288,7 +288,7 @@ class PagedNetwork:
         for run, found in zip(scores.runs, scores.result(), strict=True):
             known = self.scores.get(run.context)
             if known is not None:  # of earlier tokens, which see fewer pages
-                found += mx.pad(known, ((0, 0), (0, found.shape[1] - known.shape[1])))
+                found += mx.pad(known, [(0, 0), (0, found.shape[1] - known.shape[1])])
             self.scores[run.context] = found
 
     def _binding(self, step: StepInput, offset: Any, memory: PageMemory) -> Binding:

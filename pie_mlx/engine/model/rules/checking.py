@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from pie_mlx.calls import (
+    BY_TOKEN,
     MOST_CANDIDATES,
     MOST_COST,
     MOST_OPERATIONS,
@@ -27,6 +28,8 @@ _CANDIDATE_SHARE = 1 / 64
 """What an operation over the candidates costs of one over the vocabulary, roughly."""
 _CHOICE_COST = 45.0
 """Finding the candidates and putting them in order."""
+_PAIRS_COST = 1 << 15
+"""Pairs of candidates that are compared for the cost of an addition of a row."""
 
 
 def check_use(use: RuleUse) -> None:
@@ -134,7 +137,10 @@ def _cost(graph: RuleGraph, types: Sequence[ValueType]) -> float:
         for node, found in zip(graph.nodes, types, strict=True)
         if found.is_row or any(types[place].is_row for place in node.inputs)
     )
-    return cost * _CANDIDATE_SHARE + _CHOICE_COST if graph.candidates else cost
+    if not graph.candidates:
+        return cost
+    compared = sum(node.operation in BY_TOKEN for node in graph.nodes) * graph.candidates**2
+    return cost * _CANDIDATE_SHARE + _CHOICE_COST + compared / _PAIRS_COST
 
 
 def _named(nodes: Sequence[RuleNode], what: str) -> set[str]:

@@ -9,8 +9,10 @@ import numpy as np
 
 from pie_mlx.backends import current_backend
 from pie_mlx.calls import FORBIDDEN, RuleNode, RuleUse
+from pie_mlx.engine.model.rules.by_token import at_tokens, gather, scatter
 from pie_mlx.engine.model.rules.checking import reached
 from pie_mlx.engine.model.rules.operations import ARRAY_OPERATIONS
+from pie_mlx.engine.model.rules.repetitions import repetitions
 from pie_mlx.engine.model.token_counts import NOTHING, TokenCounts
 from pie_mlx.metal.arrays import from_host, integers
 
@@ -154,6 +156,10 @@ class RuleRun:
                 return self._state(node.name).astype(mx.int32)
             case "at":
                 return self._at(*inputs)
+            case "gather":
+                return gather(inputs[0], inputs[1], self._chosen)
+            case "scatter":
+                return scatter(inputs[0], inputs[1], inputs[2], self._chosen, self._logits.shape[-1])
             case operation if operation in ARRAY_OPERATIONS:
                 return ARRAY_OPERATIONS[operation](*inputs)
             case operation:
@@ -171,6 +177,9 @@ class RuleRun:
                 return mx.maximum(self._of_candidates(self._seen), 0)
             case "seen":
                 return self._of_candidates(self._seen) >= 0
+            case "repeated":
+                repeated = repetitions(self._counts, self._source("previous"), self._logits.shape, self._last is None)
+                return self._of_candidates(repeated)
             case "log_total":
                 return current_backend().log_sum_exp(self._logits)
             case "previous":
@@ -184,9 +193,9 @@ class RuleRun:
                 raise RuntimeError(f"{name}: the check of the rule should have refused it")
 
     def _at(self, row: mx.array, token: mx.array) -> mx.array:
-        """The value of a token; the lowest of the candidates for one that is not among them."""
+        """The value of a token; the lowest of the row for one that is not in it."""
         if self._chosen is None:
-            return mx.take_along_axis(row, mx.broadcast_to(token, (row.shape[0], 1)), axis=-1)
+            return at_tokens(row, mx.broadcast_to(token, (max(row.shape[0], token.shape[0]), 1)))
         lowest = mx.min(row, axis=-1, keepdims=True)
         return mx.max(mx.where(self._chosen == token, row, lowest), axis=-1, keepdims=True)
 

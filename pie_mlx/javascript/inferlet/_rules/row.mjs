@@ -67,6 +67,14 @@ export class Row {
     return this.#tracer.add('generated');
   }
 
+  /**
+   * How many of the text's last tokens stood before an earlier occurrence of each token, the longest such match: what the
+   * token would repeat. At most 50, of the last 1,024 tokens; a row.
+   */
+  get repeated() {
+    return this.#tracer.add('repeated');
+  }
+
   /** A number of [0, 1) of the context's own random stream, another one than that of the draw. */
   get random() {
     return this.#tracer.add('random');

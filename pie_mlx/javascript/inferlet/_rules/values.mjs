@@ -201,9 +201,13 @@ export class Value {
     return this.#one('cumulative_sum');
   }
 
-  /** A row's value at one token. @param {Operand} token */
+  /**
+   * A row's value at one token; at a row of tokens, a row. Ids that it does not have give its smallest value.
+   * @param {Operand} token
+   */
   at(token) {
-    return this.tracer.add('at', [this, this.tracer.integer(token)]);
+    const ids = this.tracer.integer(token);
+    return this.tracer.add(ids.type.isRow ? 'gather' : 'at', [this, ids]);
   }
 
   /** Integers as floats. */
@@ -276,6 +280,18 @@ export function minimum(first, second) {
  */
 export function massThreshold(order, weight, mass) {
   return order.tracer.add('mass_threshold', [order, weight, order.tracer.floating(mass)]);
+}
+
+/**
+ * A row with, for each token, the largest of `values` that are sent to it, and `otherwise` where none is. `tokens` has the
+ * id that each is sent to; ids that the row does not have go nowhere.
+ * @param {Value} values
+ * @param {Operand} tokens
+ * @param {Operand} otherwise
+ */
+export function scatter(values, tokens, otherwise) {
+  const { tracer } = values;
+  return tracer.add('scatter', [values, tracer.integer(tokens), tracer.floating(otherwise)]);
 }
 
 /**

@@ -1,4 +1,16 @@
 /**
+ * Think more here: where the entropy exceeds `nats`, the logit of `token` is `bonus` above the largest; once drawn, not
+ * again for `pause` tokens. With the token of "Wait" this is the budget forcing of Muennighoff et al. 2025 (arXiv
+ * 2501.19393), where the model is unsure.
+ * @param {{ token: number, nats?: number, bonus?: number, pause?: number }} parameters
+ */
+export function entropyGate({ token, nats, bonus, pause }: {
+    token: number;
+    nats?: number;
+    bonus?: number;
+    pause?: number;
+}): import("./_rules/use.mjs").RuleUse;
+/**
  * Cuts tokens that surprise by more than `mu` bits, and moves `mu` at the given `rate` so that the text surprises by `tau`
  * bits a token (Basu et al. 2021, arXiv 2007.14966, version 2). `mu` begins at 2·tau. Give the sampler temperature 1.
  * @param {{ tau?: number, rate?: number, mu?: number }} [parameters]
@@ -51,9 +63,14 @@ export const xtc: import("./_rules/definition.mjs").Rule<"threshold" | "probabil
  */
 export const entropyTemperature: import("./_rules/definition.mjs").Rule<"nats" | "unsure" | "sure">;
 /**
+ * Lowers tokens that would make a repetition of n tokens longer by multiplier·base^(n - allowed), from n = allowed on
+ * (p-e-w 2024, text-generation-webui 5677). It looks at `row.repeated`, without sequence breakers.
+ */
+export const dry: import("./_rules/definition.mjs").Rule<"base" | "allowed" | "multiplier">;
+/**
  * Raises by `delta` the logits of a share `gamma` of the vocabulary, which the previous token and the `key` choose
  * (Kirchenbauer et al. 2023, arXiv 2301.10226). `greenShare` finds it again. Keys have 24 bits.
  */
 export const watermark: import("./_rules/definition.mjs").Rule<"key" | "delta" | "gamma">;
 export { rule, whole } from "./_rules/definition.mjs";
-export { hashUniform, massThreshold, maximum, minimum, Value, where } from "./_rules/values.mjs";
+export { hashUniform, massThreshold, maximum, minimum, scatter, Value, where } from "./_rules/values.mjs";

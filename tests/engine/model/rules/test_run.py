@@ -9,10 +9,10 @@ import numpy.typing as npt
 import pytest
 
 from inferlet import rule, rules
-from inferlet.rules import Number, Row, RuleUse, Value, where
+from inferlet.rules import Number, Row, RuleUse, Value, Whole, where
 from pie_mlx.calls import FORBIDDEN
 from pie_mlx.engine.model.rules.run import RuledRow, RuleRun, StateRow, run_rules
-from pie_mlx.engine.model.token_counts import TokenCounts
+from pie_mlx.engine.model.token_counts import NOTHING, TokenCounts
 
 Doubles = npt.NDArray[np.float64]
 
@@ -132,6 +132,47 @@ def test_a_row_of_a_batch_is_computed_as_alone(name: str) -> None:
     assert mx.array_equal(together[:1], alone)
 
 
+def lengths_of_repetitions(text: list[int]) -> dict[int, int]:
+    """By the token that follows, the longest part of the text's end that occurred before it."""
+    found: dict[int, int] = {}
+    for end in range(len(text) - 1):
+        length = 0
+        while length <= end and text[end - length] == text[-1 - length]:
+            length += 1
+        found[text[end + 1]] = max(found.get(text[end + 1], 0), length)
+    return found
+
+
+@pytest.mark.parametrize("is_drawn", [False, True], ids=["counted", "still being drawn"])
+def test_dry_lowers_what_would_repeat_the_text(is_drawn: bool) -> None:
+    random, logits = np.random.default_rng(4), rows()
+    texts: list[list[int]] = [random.integers(0, 3, 60).tolist() for _ in range(ROWS - 1)] + [[7]]
+    parameters = [{"multiplier": 0.5 + row, "base": 1.2, "allowed": float(1 + row)} for row in range(ROWS)]
+    counts: list[TokenCounts | None] = [NOTHING.after(text[:-1] if is_drawn else text) for text in texts]
+    last = [text[-1] for text in texts]
+    ruled = [RuledRow(rules.dry(**own), token, 0.0) for own, token in zip(parameters, last, strict=True)]
+    found, _ = run_rules(mx.array(logits), ruled, counts, mx.array(last) if is_drawn else None)
+    expected = logits.astype(np.float64)
+    for row, (text, own) in enumerate(zip(texts, parameters, strict=True)):
+        for token, length in lengths_of_repetitions(text).items():
+            if length >= own["allowed"]:
+                expected[row, token] -= own["multiplier"] * own["base"] ** (length - own["allowed"])
+    assert (expected != logits).any()
+    np.testing.assert_allclose(np.array(found), expected, rtol=1e-5, atol=1e-5)
+
+
+def test_an_entropy_gate_opens_where_the_model_is_unsure_and_then_rests() -> None:
+    logits = rows()[:2]
+    logits[1, 9] = 60.0
+    done = run(logits, [rules.entropy_gate(5, nats=1.0, bonus=2.0, pause=8.0)] * 2)
+    found = np.array(done.answer)
+    assert found[0, 5] == pytest.approx(logits[0].max() + 2.0)
+    assert np.array_equal(found[1], logits[1])
+    assert done.left_after(mx.array([5, 9])).tolist() == [[8.0], [-1.0]]
+    resting = run(logits[:1], [rules.entropy_gate(5, nats=1.0).after([1.0])])
+    assert np.array_equal(np.array(resting.answer), logits[:1])
+
+
 def test_mirostat_cuts_what_surprises_and_moves_towards_its_target() -> None:
     logits, mu, tau, rate = rows(), 6.0, 3.0, 0.2
     done = run(logits, [rules.mirostat(tau, rate)] * ROWS)
@@ -158,7 +199,7 @@ def _liked(row: Row, bonus: Number = 1.0) -> Value:
 
 
 def test_a_rule_reads_what_the_text_has_and_how_often_it_was_generated() -> None:
-    counts = TokenCounts(np.array([2, 5, 9], np.int32), np.array([0, 3, 1], np.int32))
+    counts = NOTHING.after([2, 5, 5, 5, 9], prompt=1)
     logits = rows()[:2]
     found = np.array(run(logits, [_liked()] * 2, [counts, None]).answer)
     expected = logits.copy()
@@ -167,7 +208,7 @@ def test_a_rule_reads_what_the_text_has_and_how_often_it_was_generated() -> None
 
 
 def test_a_token_that_is_still_being_drawn_counts() -> None:
-    counts = TokenCounts(np.array([2, 5], np.int32), np.array([0, 3], np.int32))
+    counts = NOTHING.after([2, 5, 5, 5], prompt=1)
     ruled: list[RuledRow | None] = [RuledRow(_liked(), 0, 0.0), RuledRow(_liked(), 0, 0.0)]
     logits = rows()[:2]
     changed, _ = run_rules(mx.array(logits), ruled, [counts, counts], mx.array([5, 7]))
@@ -175,6 +216,19 @@ def test_a_token_that_is_still_being_drawn_counts() -> None:
     expected[0, 5] -= 4
     expected[1, [5, 7]] -= [3, 1]
     np.testing.assert_allclose(np.array(changed), expected)
+
+
+@rule
+def _outside(row: Row, token: Whole) -> Value:
+    return row.logits - row.logits.at(token)
+
+
+def test_a_token_outside_the_vocabulary_has_the_smallest_value_of_the_row() -> None:
+    logits = rows()[:3]
+    found = np.array(run(logits, [_outside(token=token) for token in (-1, VOCABULARY, 4)]).answer)
+    lowest = logits.min(-1)
+    expected = logits - np.array([lowest[0], lowest[1], logits[2, 4]])[:, None]
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
 @rule

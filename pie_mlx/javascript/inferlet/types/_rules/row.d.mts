@@ -25,6 +25,11 @@ export class Row {
     get seen(): import("./values.mjs").Value;
     /** How often each token was generated since the Generator began, a row. */
     get generated(): import("./values.mjs").Value;
+    /**
+     * How many of the text's last tokens stood before an earlier occurrence of each token, the longest such match: what the
+     * token would repeat. At most 50, of the last 1,024 tokens; a row.
+     */
+    get repeated(): import("./values.mjs").Value;
     /** A number of [0, 1) of the context's own random stream, another one than that of the draw. */
     get random(): import("./values.mjs").Value;
     /** A number as a value, for what a number has no methods for: `row.constant(1).subtract(x)`. @param {number} value */

@@ -25,6 +25,14 @@ export function minimum(first: Operand, second: Operand): Value;
  */
 export function massThreshold(order: Value, weight: Value, mass: Operand): Value;
 /**
+ * A row with, for each token, the largest of `values` that are sent to it, and `otherwise` where none is. `tokens` has the
+ * id that each is sent to; ids that the row does not have go nowhere.
+ * @param {Value} values
+ * @param {Operand} tokens
+ * @param {Operand} otherwise
+ */
+export function scatter(values: Value, tokens: Operand, otherwise: Operand): Value;
+/**
  * A number of [0, 1) for three integers, the same each time and as if drawn at random.
  * @param {Value} first
  * @param {Operand} second
@@ -105,7 +113,10 @@ export class Value {
     logSumExp(): Value;
     /** The sum up to each token, itself included: by token id, or by falling logits where there are candidates. */
     cumulativeSum(): Value;
-    /** A row's value at one token. @param {Operand} token */
+    /**
+     * A row's value at one token; at a row of tokens, a row. Ids that it does not have give its smallest value.
+     * @param {Operand} token
+     */
     at(token: Operand): Value;
     /** Integers as floats. */
     toFloat(): Value;
