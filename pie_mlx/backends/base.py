@@ -24,11 +24,13 @@ class Backend:
 
     One backend serves the whole process. `float32_only`: MLX is fast only in float32, so weights in other formats are
     expanded to it. `copies_layers`: the copies of pages that several layers read exist at the same time.
-    `largest_pool_bytes` limits a pool whose size is not configured.
+    `largest_pool_bytes` limits a pool whose size is not configured. `compiles`: MLX makes one kernel of many operations
+    quickly.
     """
 
     float32_only = False
     copies_layers = True
+    compiles = True
     largest_pool_bytes: int | None = None
 
     @property

@@ -22,6 +22,7 @@ class EmulatorBackend(Backend):
     """Does on a CPU what the Apple backend does on a GPU, in the same steps. Tests pass a launcher of their own."""
 
     float32_only = True
+    compiles = False
     largest_pool_bytes = SHARED_POOL_BYTES
 
     def __init__(self, launcher: KernelLauncher | None = None) -> None:

@@ -36,6 +36,7 @@ class CpuBackend(Backend):
 
     float32_only = True
     copies_layers = False
+    compiles = False  # MLX would run a C++ compiler, for seconds
     largest_pool_bytes = SHARED_POOL_BYTES
 
     @property

@@ -13,6 +13,14 @@ def at_tokens(row: mx.array, ids: mx.array) -> mx.array:
     return mx.where((ids >= 0) & (ids < vocabulary), found, mx.min(row, axis=-1, keepdims=True))
 
 
+def at_token(row: mx.array, token: mx.array, chosen: mx.array | None) -> mx.array:
+    """`row` at one `token` [rows, 1]; its smallest value for one that is not in it."""
+    if chosen is None:
+        return at_tokens(row, mx.broadcast_to(token, (max(row.shape[0], token.shape[0]), 1)))
+    lowest = mx.min(row, axis=-1, keepdims=True)
+    return mx.max(mx.where(chosen == token, row, lowest), axis=-1, keepdims=True)
+
+
 def gather(row: mx.array, ids: mx.array, chosen: mx.array | None) -> mx.array:
     """`row` at the id of each token; its smallest value for ids that no token of it has."""
     row, ids = mx.broadcast_arrays(row, ids)

@@ -8,10 +8,9 @@ import mlx.core as mx
 import numpy as np
 
 from pie_mlx.backends import current_backend
-from pie_mlx.calls import FORBIDDEN, RuleNode, RuleUse
-from pie_mlx.engine.model.rules.by_token import at_tokens, gather, scatter
+from pie_mlx.calls import FORBIDDEN, OPERATIONS, RuleNode, RuleUse
 from pie_mlx.engine.model.rules.checking import reached
-from pie_mlx.engine.model.rules.operations import ARRAY_OPERATIONS
+from pie_mlx.engine.model.rules.evaluation import compiled_answer, computed
 from pie_mlx.engine.model.rules.repetitions import repetitions
 from pie_mlx.engine.model.token_counts import NOTHING, TokenCounts
 from pie_mlx.metal.arrays import from_host, integers
@@ -56,7 +55,7 @@ class RuleRun:
         self._logits, self._rows, self._counts, self._last = mx.maximum(logits, FORBIDDEN), rows, counts, last
         self._values: dict[int, mx.array] = {}
         self._drawn: mx.array | None = None
-        answer = self._value(self.graph.answer)
+        answer = self._compiled_answer() if current_backend().compiles else self._value(self.graph.answer)
         total = mx.sum(answer, axis=-1)
         self.failed = mx.isnan(total) | (total == mx.inf)
         """Whether the answer of each row is no number somewhere, [rows] bool."""
@@ -144,8 +143,6 @@ class RuleRun:
 
     def _computed(self, node: RuleNode, inputs: Sequence[mx.array]) -> mx.array:
         match node.operation:
-            case "constant":
-                return mx.array([[node.value]], dtype=mx.float32)
             case "parameter":
                 return self._parameter(node.name)
             case "integer_parameter":
@@ -154,16 +151,23 @@ class RuleRun:
                 return self._state(node.name)
             case "integer_state":
                 return self._state(node.name).astype(mx.int32)
-            case "at":
-                return self._at(*inputs)
-            case "gather":
-                return gather(inputs[0], inputs[1], self._chosen)
-            case "scatter":
-                return scatter(inputs[0], inputs[1], inputs[2], self._chosen, self._logits.shape[-1])
-            case operation if operation in ARRAY_OPERATIONS:
-                return ARRAY_OPERATIONS[operation](*inputs)
+            case operation if OPERATIONS[operation].inputs or operation == "constant":
+                return computed(node, inputs, self._chosen, self._logits.shape[-1])
             case operation:
                 return self._source(operation)
+
+    def _compiled_answer(self) -> mx.array:
+        """The answer, compiled: for rows up to a power of two, so that few numbers of rows occur."""
+        rows, vocabulary = self._logits.shape
+        nodes, chosen = self.graph.nodes, self._chosen
+        places = sorted(reached(self.graph, [self.graph.answer]))
+        sources = tuple(place for place in places if not nodes[place].inputs and nodes[place].operation != "constant")
+        given = [self._value(place) for place in sources] + ([] if chosen is None else [chosen])
+        more = (1 << (rows - 1).bit_length()) - rows
+        padded = [mx.pad(one, [(0, more), (0, 0)]) if more and one.shape[0] == rows else one for one in given]
+        answer = compiled_answer(self._rows[0].use.code, sources, chosen is not None, vocabulary)(padded)[:rows]
+        self._values[self.graph.answer] = answer  # states may read it
+        return answer
 
     def _source(self, name: str) -> mx.array:
         """What is known of the rows."""
@@ -192,18 +196,20 @@ class RuleRun:
             case _:
                 raise RuntimeError(f"{name}: the check of the rule should have refused it")
 
-    def _at(self, row: mx.array, token: mx.array) -> mx.array:
-        """The value of a token; the lowest of the row for one that is not in it."""
-        if self._chosen is None:
-            return at_tokens(row, mx.broadcast_to(token, (max(row.shape[0], token.shape[0]), 1)))
-        lowest = mx.min(row, axis=-1, keepdims=True)
-        return mx.max(mx.where(self._chosen == token, row, lowest), axis=-1, keepdims=True)
-
     def _of_candidates(self, row: mx.array) -> mx.array:
         return row if self._chosen is None else mx.take_along_axis(row, self._chosen, axis=-1)
 
+    @cached_property
+    def _parameters(self) -> tuple[mx.array, list[str]]:
+        """All parameters [rows, parameters] at once, in the order of their names."""
+        names = sorted(self._rows[0].use.parameters)
+        values = [[row.use.parameters[name] for name in names] for row in self._rows]
+        return from_host(np.array(values, np.float32)), names
+
     def _parameter(self, name: str) -> mx.array:
-        return from_host(np.array([[row.use.parameters[name]] for row in self._rows], np.float32))
+        values, names = self._parameters
+        place = names.index(name)
+        return values[:, place : place + 1]
 
     def _state(self, name: str) -> mx.array:
         place = [own for own, _ in self.graph.states].index(name)
