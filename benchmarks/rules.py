@@ -4,7 +4,8 @@
 
 Milliseconds per step on a random Llama of two small layers, so that the vocabulary is most of the work. The rule is
 top-nσ; the program's own computation is the same in numpy, and draws from what is left. Rounds take turns, and medians
-are compared. In the first table a text is asked for at once, in the second step by step.
+are compared. In the first table a text is asked for at once, in the second step by step. The third has texts that
+another context guides, beside two plain texts for each, and beside two probes for each token.
 """
 
 import argparse
@@ -27,8 +28,10 @@ from pie_mlx import Engine
 SMOKE = ("--vocabularies", "2100", "--streams", "1", "--new-tokens", "3", "--repeats", "1")
 SMALL = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 1}
 SIGMAS = 2.0
-Way = Literal["plain", "rule", "probe"]
+Way = Literal["plain", "rule", "probe", "two", "guided", "probes"]
 WAYS: tuple[Way, ...] = ("plain", "rule", "probe")
+OF_TWO: tuple[Way, ...] = ("two", "guided", "probes")
+SCALE = 1.5
 
 
 def sampler(way: Way, stream: int) -> Sampler:
@@ -62,10 +65,41 @@ async def write(way: Way, stream: int, new_tokens: int, *, at_once: bool) -> Non
             generator.accept([drawn_by_hand(row, random)])
 
 
+async def write_two(way: Way, stream: int, new_tokens: int) -> None:
+    """Two contexts a text: plain ones, one that guides the other, or both joined by the program."""
+    if way == "two":
+        await asyncio.gather(*[write("plain", 2 * stream + one, new_tokens, at_once=True) for one in (0, 1)])
+        return
+    model, random = Model.load(runtime.models()[0]), np.random.default_rng(stream)
+    with Context(model) as told, Context(model) as plain:
+        following = [[1 + stream, 2, 3], [2, 3]]
+        if way == "guided":
+            told.append(following[0])
+            plain.append(following[1])
+            sampler = Sampler.multinomial(1.0, seed=stream).ruled(rules.guidance(scale=SCALE))
+            made = told.generate(sampler, others=[plain], max_tokens=new_tokens, stop=[], auto_flush=False)
+            await made.collect_tokens()
+            return
+        for _ in range(new_tokens):
+            rows = await asyncio.gather(*map(next_row, (told, plain), following))
+            guided = rows[1] + SCALE * (rows[0] - rows[1])
+            running = np.cumsum(np.exp(guided - guided.max()))
+            following = [[int(np.searchsorted(running, random.random() * running[-1], side="right"))]] * 2
+
+
+async def next_row(context: Context, tokens: list[int]) -> npt.NDArray[np.float32]:
+    step = context.forward().input(tokens)
+    probe = step.probe(len(tokens) - 1, Logits())
+    return np.frombuffer((await step.execute()).logits(probe) or b"", np.float32)
+
+
 async def seconds_per_step(engine: Engine, way: Way, streams: int, new_tokens: int, *, at_once: bool) -> float:
     async def main(input: object) -> float:
         started = time.perf_counter()
-        await asyncio.gather(*[write(way, stream, new_tokens, at_once=at_once) for stream in range(streams)])
+        if way in OF_TWO:
+            await asyncio.gather(*[write_two(way, stream, new_tokens) for stream in range(streams)])
+        else:
+            await asyncio.gather(*[write(way, stream, new_tokens, at_once=at_once) for stream in range(streams)])
         return time.perf_counter() - started
 
     return float(await engine.run(main)) / new_tokens
@@ -85,19 +119,32 @@ def write_model(directory: Path, vocabulary: int) -> None:
 async def measure(vocabulary: int, directory: Path, options: argparse.Namespace) -> None:
     write_model(directory, vocabulary)
     async with Engine(directory, total_pages=512) as engine:
-        for at_once in (True, False):
-            print(f"\n{vocabulary} tokens, {'texts at once' if at_once else 'step by step'}, milliseconds per step")
-            print(f"{'streams':>8}{'plain':>10}{'rule':>10}{'probe':>10}{'rule/plain':>12}{'probe/rule':>12}")
+        for title, ways, at_once in (
+            ("texts at once", WAYS, True),
+            ("step by step", WAYS, False),
+            ("guidance between two contexts", OF_TWO, True),
+        ):
+            print(f"\n{vocabulary} tokens, {title}, milliseconds per step")
+            plain_name, rule_name, probe_name = ways
+            ratio_names = f"{rule_name + '/' + plain_name:>12}{probe_name + '/' + rule_name:>14}"
+            print(f"{'streams':>8}{plain_name:>10}{rule_name:>10}{probe_name:>10}{ratio_names}")
             for streams in options.streams:
-                taken: dict[Way, list[float]] = {way: [] for way in WAYS}
-                for number in range(options.repeats + 1):
-                    for way in WAYS:
-                        found = await seconds_per_step(engine, way, streams, options.new_tokens, at_once=at_once)
-                        if number:  # the first round warms up
-                            taken[way].append(1e3 * found)
-                plain, rule, probe = (statistics.median(taken[way]) for way in WAYS)
-                ratios = f"{rule / plain:>11.2f}x{probe / rule:>11.2f}x"
+                plain, rule, probe = await medians(engine, ways, streams, options, at_once=at_once)
+                ratios = f"{rule / plain:>11.2f}x{probe / rule:>13.2f}x"
                 print(f"{streams:8}{plain:10.2f}{rule:10.2f}{probe:10.2f}{ratios}", flush=True)
+
+
+async def medians(
+    engine: Engine, ways: Sequence[Way], streams: int, options: argparse.Namespace, *, at_once: bool
+) -> list[float]:
+    """Milliseconds per step of each way; the first round warms up."""
+    taken: dict[Way, list[float]] = {way: [] for way in ways}
+    for number in range(options.repeats + 1):
+        for way in ways:
+            found = await seconds_per_step(engine, way, streams, options.new_tokens, at_once=at_once)
+            if number:
+                taken[way].append(1e3 * found)
+    return [statistics.median(taken[way]) for way in ways]
 
 
 def main(words: Sequence[str] | None = None) -> None:

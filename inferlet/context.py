@@ -3,7 +3,7 @@
 from collections.abc import Generator as Scope
 from collections.abc import Iterable, Sequence
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from inferlet._calls.checks import checked_text, integer, number, token_list
 from inferlet._calls.payload import spaced_text
@@ -11,7 +11,8 @@ from inferlet._context.handle import ContextHandle
 from inferlet._context.pending import PendingBuffer
 from inferlet._context.turn_tokens import TurnTokens
 from inferlet._generation.drafting import Drafting, NoDrafting, ProgramDrafting, SystemDrafting
-from inferlet.adapter import Adapter
+from inferlet._generation.others import Member, Others
+from inferlet.adapter import Adapter, checked_adapter
 from inferlet.forward import Forward
 from inferlet.generator import Constraints, Generator
 from inferlet.model import Model, checked_model
@@ -38,7 +39,7 @@ from pie_mlx.calls import (
     TruncateTokens,
     Turn,
 )
-from pie_mlx.errors import InvalidArgumentError
+from pie_mlx.errors import InvalidArgumentError, InvalidTypeError
 
 
 class Context:
@@ -187,6 +188,7 @@ class Context:
         system_speculation: bool = False,
         adapter: Adapter | None = None,
         zo_seed: int | None = None,
+        others: "Sequence[Context | tuple[Context, Adapter]]" = (),
         horizon: int | None = None,
         rebid_each_step: bool = True,
         auto_flush: bool = True,
@@ -198,13 +200,18 @@ class Context:
         tokens; then only the end of its thought can be drawn, and the answer follows. `horizon` is the expected number
         of tokens, for bids only. With `system_speculation` the engine drafts tokens, with `speculator` the program
         does: the tokens are the same, but one step may give several. `adapter` is applied in every step, with the noise
-        of `zo_seed` added.
+        of `zo_seed` added. `others` are the contexts whose rows the sampler's rule reads, in its order, each perhaps
+        with an adapter of its own: they get the same cue and go on with the same tokens. Nothing is drafted with them.
 
         Raises InvalidArgumentError, InvalidTypeError, GrammarError, SpeculationError.
         """
         if speculator is not None and system_speculation:
             raise InvalidArgumentError(
                 "speculator and system_speculation: they exclude each other", hint="pass one of them"
+            )
+        if others and (speculator is not None or system_speculation):
+            raise InvalidArgumentError(
+                "others: nothing is drafted where a rule reads rows of other contexts", hint="generate without drafts"
             )
         drafting: Drafting = SystemDrafting() if system_speculation else NoDrafting()
         if speculator is not None:
@@ -221,6 +228,7 @@ class Context:
             drafting=drafting,
             adapter=adapter,
             zo_seed=zo_seed,
+            others=Others(self._handle, [self._member(one) for one in others], sampler),
             horizon=horizon,
             rebid_each_step=rebid_each_step,
             auto_flush=auto_flush,
@@ -353,6 +361,16 @@ class Context:
     def _bind(self, model: Model, state: ContextState, pending: PendingInput) -> None:
         self._handle = ContextHandle(model, state)
         self._pending = PendingBuffer(self._handle, pending)
+
+    @classmethod
+    def _member(cls, other: object) -> Member:
+        """Raises InvalidTypeError for anything but a context, or a context and an adapter."""
+        context, adapter = cast("tuple[object, object]", other) if isinstance(other, tuple) else (other, None)
+        if not isinstance(context, cls):
+            raise InvalidTypeError(
+                f"others: got {type(context).__name__}", hint="pass contexts, or pairs of a context and an adapter"
+            )
+        return Member(context._handle, context._pending, checked_adapter(adapter))
 
     @classmethod
     def _made(cls, model: Model, state: ContextState, pending: PendingInput) -> "Context":

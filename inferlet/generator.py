@@ -12,15 +12,17 @@ from inferlet._context.pending import PendingBuffer
 from inferlet._context.reply import answer_text
 from inferlet._generation.constraints import ConstraintSet
 from inferlet._generation.drafting import NO_LIMIT, Drafting, NoDrafting, SystemDrafting
+from inferlet._generation.others import Others
 from inferlet._generation.structured import Parse, parse_text, plan_structure
+from inferlet._rules.joining import with_end
 from inferlet.adapter import Adapter, checked_adapter, checked_seed
 from inferlet.constraint import Constraint, Schema
 from inferlet.forward import checked_probe, single_draw
 from inferlet.grammar import Grammar
-from inferlet.output import Output, PassSlots, ProbeHandle, SampleHandle
-from inferlet.step import Cut, GenStep, Pause, cut
+from inferlet.output import Output, PassSlots, ProbeHandle
+from inferlet.step import Cut, GenStep, Pause, cut, pass_slots
 from pie_mlx import calls
-from pie_mlx.calls import Probe, SampledTokens, Sampler, Turn
+from pie_mlx.calls import Probe, RuleUse, SampledTokens, Sampler, Turn
 from pie_mlx.errors import ContextBusyError, EmptyMaskError, InvalidArgumentError
 
 FinishReason = Literal["stop", "length", "grammar", "rule", "empty"]
@@ -48,6 +50,7 @@ class Generator:
         drafting: Drafting,
         adapter: Adapter | None,
         zo_seed: int | None,
+        others: Others,
         horizon: int | None,
         rebid_each_step: bool,
         auto_flush: bool,
@@ -57,10 +60,11 @@ class Generator:
         self._max_tokens = token_limit("max_tokens", max_tokens)
         self._horizon = token_limit("horizon", horizon)
         self._rebid_each_step = rebid_each_step
-        self._drafting = drafting
+        self._drafting, self._others = drafting, others or None
         self._adapter = checked_adapter(adapter)
         self._zo_seed = checked_seed(zo_seed)
-        self._stops = self._initial_stops(stop, auto_flush=auto_flush)
+        known = handle.model.info.formats.stop_tokens if auto_flush else ()
+        self._stops = frozenset(known if stop is None else self._tokens(stop))
         self._constraints = ConstraintSet(handle.model, logit_mask)
         self._probes: list[tuple[ProbeHandle, int, Probe]] = []
         self._generated = 0
@@ -76,6 +80,8 @@ class Generator:
             if constrain is not None:
                 self.constrain(constrain)
             drafting.attach()
+            if auto_flush:
+                others.cue()
         except Exception:
             pending.restore(before)
             raise
@@ -121,6 +127,15 @@ class Generator:
         before, GrammarError.
         """
         self._constraints.attach(constraint, self._stops, self._pending.answer_opening)
+        return self
+
+    def until(self, rule: RuleUse) -> Self:
+        """End the text where a rule says so, after the token that was drawn: the engine notices, without the program.
+
+        Raises InvalidArgumentError for a rule that ends nothing or changes logits, and where one ends the text already.
+        """
+        self._sampler = self._sampler.ruled(with_end(self._sampler.rule, rule))
+        self._counts_from_here |= rule.graph.counts_tokens and self._sampler.since is None
         return self
 
     def adapter(self, adapter: Adapter | None) -> Self:
@@ -183,7 +198,7 @@ class Generator:
         self._handle.check()
         if self.is_done:
             return []
-        result = self._cut(chosen, self._remaining)
+        result = cut(chosen, self._stops | self._constraints.end_tokens, self._remaining)
         if result.fed:
             self._step_waits = False  # the next step is another one
             self._keep(result, "grammar" if self._constraints.feed_matchers(result.fed) else None)
@@ -244,23 +259,25 @@ class Generator:
         self._handle.resolve()
         if self.is_done or not self._has_input():
             return Output(None, {})
-        pass_slots, drawn = self._pass_slots(step, len(self._pending.tokens))
+        if self._others is not None:
+            await self._others.prepare(self._handle, self._pending)
+        slots, drawn = pass_slots(step, len(self._pending.tokens), self._sampler, self._probes)
         remaining = self._remaining
-        request = self._request(pass_slots, remaining, most=step.most if drawn is not None else 0)
+        request = self._request(slots, remaining, most=step.most if drawn is not None else 0)
         reply = await self._send(request)
         self._handle.bidding.step_done()
         if drawn is None:
-            return Output(reply, pass_slots.spans)
+            return Output(reply, slots.spans)
         sampled = cast("SampledTokens", reply.results[0])
-        result = self._cut(sampled.tokens, remaining)
+        result = cut(sampled.tokens, self._stops | self._constraints.end_tokens, remaining)
         self._score += sum(sampled.logprobs[: len(result.fed)])
         if sampled.states:
             self._sampler = self._sampler.after(sampled.states[len(result.fed) - 1])
         self._keep(result, "grammar" if reply.grammar_terminated else "rule" if sampled.ended else None, reply.kept)
         self._drafting.record_produced(sampled.tokens)
-        return Output(reply, pass_slots.spans, tokens=result.kept, auto_sampler=drawn)
+        return Output(reply, slots.spans, tokens=result.kept, auto_sampler=drawn)
 
-    def _request(self, pass_slots: PassSlots, remaining: int | None, *, most: int) -> calls.Forward:
+    def _request(self, slots: PassSlots, remaining: int | None, *, most: int) -> calls.Forward:
         """A pass that draws up to `most` tokens, none for 0, of the `remaining` ones."""
         tokens, constraints = list(self._pending.tokens), self._constraints
         end = self._handle.next_slot + len(tokens)
@@ -271,14 +288,15 @@ class Generator:
         return calls.Forward(
             self._handle.id,
             tokens,
-            slots=pass_slots.slots,
+            slots=slots.slots,
             logit_mask=mask if most else [],
             matchers=matchers,
             advance_slot=0 if matchers else None,
             speculation=self._speculation(end, remaining) if most else None,
-            continuation=self._continuation(min(most, room), room) if len(pass_slots.slots) == 1 else None,
+            continuation=self._continuation(min(most, room), room) if len(slots.slots) == 1 else None,
             adapter=0 if self._adapter is None else self._adapter.id,
             zo_seed=self._zo_seed,
+            others=self._others.inputs() if most and self._others is not None else [],
             horizon=self._handle.bidding.for_step(self._prospect().after(0), rebid=self._rebid_each_step),
         )
 
@@ -306,7 +324,7 @@ class Generator:
     def _prefetching(self, room: int) -> calls.Continuation | None:
         """Steps like this one that may be taken before they are asked for, as far as they can be told."""
         plain = isinstance(self._drafting, NoDrafting) and self._adapter is None and not self._zo_seed
-        if not plain or self._sampler.scores or self._constraints.matchers:
+        if not plain or self._others is not None or self._sampler.scores or self._constraints.matchers:
             return None
         return calls.Continuation(room - 1, list(self._stops), asked=False)
 
@@ -315,27 +333,13 @@ class Generator:
         tokens = pending.drain()
         self._step_runs = True
         try:
+            if self._others is not None and request.others:
+                return await self._others.run(self._handle, request, lambda: pending.give_back(tokens))
             return await self._handle.run(request, lambda: pending.give_back(tokens))
         except EmptyMaskError as error:
             raise self._constraints.nothing_allowed() from error
         finally:
             self._step_runs = False
-
-    def _pass_slots(self, step: GenStep, count: int) -> tuple[PassSlots, SampleHandle | None]:
-        pass_slots = PassSlots()
-        drawn = SampleHandle() if step.samples else None
-        if drawn is not None:
-            pass_slots.attach(drawn, [count - 1], self._sampler)
-        for handle, index, probe in self._probes:
-            if -count <= index < count:
-                pass_slots.attach(handle, [index % count], probe)
-        for handle, index, probe in step.probes:
-            if not -count <= index < count:
-                raise InvalidArgumentError(
-                    f"probe: index {index} is outside the step's {count} inputs", hint="-1 is the last input"
-                )
-            pass_slots.attach(handle, [index % count], probe)
-        return pass_slots, drawn
 
     def _has_input(self) -> bool:
         """Whether there is something to run; otherwise the Generator ends."""
@@ -358,13 +362,12 @@ class Generator:
         """Tokens that may still be emitted; None without a limit."""
         return None if self._max_tokens is None else self._max_tokens - self._generated
 
-    def _cut(self, tokens: Sequence[int], remaining: int | None) -> Cut:
-        return cut(tokens, self._stops | self._constraints.end_tokens, remaining)
-
     def _keep(self, result: Cut, ended: FinishReason | None, in_kv: int = 0) -> None:
         self._constraints.record_accepted(result.fed)
         self._generated += len(result.kept)
         self._pending.append_to_turn(result.kept, in_kv)
+        if self._others is not None:
+            self._others.keep(result.kept, in_kv, stopped=result.stopped)
         if ended != "grammar" and result.stopped:
             self._ended, self._pending.stopped = "stop", True
         elif ended is not None:
@@ -384,11 +387,6 @@ class Generator:
     def _reprime(self) -> None:
         if not self._rebid_each_step:
             self._handle.bidding.prime(self._horizon_from_here())
-
-    def _initial_stops(self, stop: Iterable[int] | None, *, auto_flush: bool) -> frozenset[int]:
-        if stop is not None:
-            return frozenset(self._tokens(stop))
-        return frozenset(self._handle.model.info.formats.stop_tokens if auto_flush else ())
 
     def _stop_at(self, stops: frozenset[int]) -> Self:
         self._stops = stops

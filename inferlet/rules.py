@@ -5,37 +5,49 @@
 Each changes a row of logits; the sampler then draws from it, with its own temperature and filters.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
 from itertools import pairwise
 from math import inf, log
+from typing import TypeVar
 
 from inferlet._rules.definition import Rule, rule
+from inferlet._rules.other_row import OtherRow
 from inferlet._rules.row import Row
 from inferlet._rules.values import Number, Value, Whole, hash_uniform, mass_threshold, maximum, minimum, scatter, where
 from pie_mlx.calls import RuleUse
+from pie_mlx.errors import InvalidArgumentError
+
+T = TypeVar("T", bound=Hashable)
 
 __all__ = [
     "Number",
+    "OtherRow",
     "Row",
     "Rule",
     "RuleUse",
     "Value",
     "Whole",
+    "contrastive",
     "dry",
     "entropy_gate",
     "entropy_temperature",
     "eta",
     "green_share",
+    "guidance",
     "hash_uniform",
     "mass_threshold",
     "maximum",
     "min_p",
     "minimum",
     "mirostat",
+    "mixture",
+    "product",
     "rule",
     "scatter",
     "top_n_sigma",
     "typical",
+    "vote",
     "watermark",
     "where",
     "xtc",
@@ -142,6 +154,45 @@ def watermark(row: Row, key: Whole, gamma: Number = 0.25, delta: Number = 2.0) -
     """Raises by `delta` the logits of a share `gamma` of the vocabulary, which the previous token and the `key` choose
     (Kirchenbauer et al. 2023, arXiv 2301.10226). `green_share` finds it again. Keys have 24 bits."""
     return row.logits + where(hash_uniform(row.tokens, row.previous, key) < gamma, delta, 0.0)
+
+
+@rule
+def guidance(row: Row, unguided: OtherRow, scale: Number = 1.5) -> Value:
+    """Classifier-free guidance (Sanchez et al. 2023, arXiv 2306.17806): moves the logits away from those of a context
+    without the instruction, or with the opposite one. `scale` 1 changes nothing, 0 is the other context's text."""
+    return unguided.logits + scale * (row.logits - unguided.logits)
+
+
+@rule
+def contrastive(row: Row, amateur: OtherRow, plausible: Number = 0.1, strength: Number = 0.5) -> Value:
+    """Contrastive decoding: of the tokens at least `plausible` times as likely as the likeliest (Li et al. 2022, arXiv
+    2210.15097), those that an amateur finds less likely gain: (1 + strength)·expert - strength·amateur (O'Brien and
+    Lewis 2023, arXiv 2309.09117). The amateur is a context with less to go on, or without the expert's adapter."""
+    kept = row.probabilities >= plausible * row.probabilities.max()
+    return where(kept, row.logits + strength * (row.logits - amateur.logits), -inf)
+
+
+@rule
+def mixture(row: Row, other: OtherRow, weight: Number = 0.5) -> Value:
+    """The mean of the probabilities of two contexts, the first with this `weight`: what either finds likely."""
+    return (weight * row.probabilities + (1.0 - weight) * other.probabilities).log()
+
+
+@rule
+def product(row: Row, other: OtherRow, weight: Number = 0.5) -> Value:
+    """The geometric mean of the probabilities of two contexts, a product of experts (Hinton 2002): what both find
+    likely."""
+    return weight * row.logits + (1.0 - weight) * other.logits
+
+
+def vote(answers: Iterable[T | None]) -> tuple[T, float]:
+    """The answer that most texts of one prompt agree on, and its share (self-consistency, Wang et al. 2022, arXiv
+    2203.11171). The first of equally many wins; None abstains. Raises InvalidArgumentError where all do."""
+    counted = Counter(answer for answer in answers if answer is not None)
+    if not counted:
+        raise InvalidArgumentError("vote: no answer", hint="give at least one that is not None")
+    ((answer, count),) = counted.most_common(1)
+    return answer, count / counted.total()
 
 
 def green_share(tokens: Sequence[int], key: int, gamma: float = 0.25) -> float:

@@ -6,8 +6,8 @@ from typing import Self
 
 from inferlet._calls.checks import integer
 from inferlet.forward import checked_probe
-from inferlet.output import Output, ProbeHandle
-from pie_mlx.calls import Probe
+from inferlet.output import Output, PassSlots, ProbeHandle, SampleHandle
+from pie_mlx.calls import Probe, Sampler
 from pie_mlx.errors import InvalidArgumentError, StepConsumedError
 
 
@@ -90,6 +90,27 @@ class GenStep:
         except Exception:
             self._consumed = False
             raise
+
+
+def pass_slots(
+    step: GenStep, count: int, sampler: Sampler, probes: Sequence[tuple[ProbeHandle, int, Probe]]
+) -> tuple[PassSlots, SampleHandle | None]:
+    """What a step reads of `count` inputs, with the `probes` of every step. Raises InvalidArgumentError for a probe of
+    the step alone that is outside the input."""
+    slots = PassSlots()
+    drawn = SampleHandle() if step.samples else None
+    if drawn is not None:
+        slots.attach(drawn, [count - 1], sampler)
+    for handle, index, probe in probes:
+        if -count <= index < count:
+            slots.attach(handle, [index % count], probe)
+    for handle, index, probe in step.probes:
+        if not -count <= index < count:
+            raise InvalidArgumentError(
+                f"probe: index {index} is outside the step's {count} inputs", hint="-1 is the last input"
+            )
+        slots.attach(handle, [index % count], probe)
+    return slots, drawn
 
 
 class Pause:

@@ -3,7 +3,7 @@
 import itertools
 from bisect import bisect
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from msgspec.structs import replace
@@ -222,6 +222,29 @@ class ContextHandle:
         with self._flight(request, give_back) as flight:
             reply = await self.host.submit(flight.message)
         self._learn(flight, reply)
+        return reply
+
+    async def run_together(
+        self,
+        request: Forward,
+        give_back: Callable[[], None],
+        others: Sequence[tuple["ContextHandle", Callable[[], None]]],
+    ) -> ForwardReply:
+        """Run a pass of this context and of those that the request names as well. `others` are these, each with what
+        gives its input back where the pass does not run."""
+        self.resolve()
+        with ExitStack() as flights:
+            own = flights.enter_context(self._flight(request, give_back))
+            beside = [
+                flights.enter_context(
+                    handle._flight(Forward(one.context, one.tokens, continuation=request.continuation), back)
+                )
+                for one, (handle, back) in zip(request.others, others, strict=True)
+            ]
+            reply = await self.host.submit(own.message)
+        self._learn(own, reply)
+        for (handle, _), flight, counters in zip(others, beside, reply.others, strict=True):
+            handle._known.learn(flight.ticket, counters)
         return reply
 
     def compute_promised(self) -> None:

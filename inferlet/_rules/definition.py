@@ -5,9 +5,10 @@ import inspect
 from collections.abc import Callable
 from typing import Any, cast, overload
 
+from inferlet._rules.other_row import OtherRow
 from inferlet._rules.row import Row
 from inferlet._rules.values import Number, Tracer, Value, Whole
-from pie_mlx.calls import RuleGraph, RuleNode, RuleUse
+from pie_mlx.calls import RuleGraph, RuleNode, RuleUse, ValueType
 from pie_mlx.errors import InvalidArgumentError, InvalidTypeError
 
 States = dict[str, Number]
@@ -17,13 +18,14 @@ Traced = Callable[..., Value | tuple[Value, States] | tuple[Value, States, Value
 class Rule:
     """A rule that was traced; called with its parameters it is what a `Sampler.ruled` takes.
 
-    A parameter of which the function returns the next value is a state: the call says what it is at first.
+    A parameter of which the function returns the next value is a state: the call says what it is at first. A parameter
+    annotated `OtherRow` is the row of another context, which the Generator gets: `context.generate(..., others=[...])`.
     """
 
     def __init__(self, function: Traced, candidates: int = 0) -> None:
         functools.update_wrapper(cast("Callable[..., Any]", self), function)
-        self._defaults = _parameters(function)
-        self.graph = _traced(function, self._defaults, candidates)
+        others, self._defaults = _parameters(function)
+        self.graph = _traced(function, others, self._defaults, candidates)
         """Its operations, as the engine gets them."""
 
     def __call__(self, **parameters: float) -> RuleUse:
@@ -33,9 +35,10 @@ class Rule:
         """
         known = {name for name, _, _ in self._defaults}
         if unknown := parameters.keys() - known:
+            contexts = "pass other contexts to generate(others=[...])"
             raise InvalidArgumentError(
                 f"rule {self.graph.name}: no parameter {', '.join(sorted(unknown))}",
-                hint=f"its parameters are {', '.join(sorted(known))}",
+                hint=contexts if unknown & set(self.graph.others) else f"its parameters are {', '.join(sorted(known))}",
             )
         values: dict[str, float] = {}
         for name, _, default in self._defaults:
@@ -66,7 +69,8 @@ def rule(function: Traced | None = None, /, *, candidates: int = 0) -> Rule | Ca
     """Make a rule of a function that takes a `Row` and parameters, and answers the new logits: a row.
 
     It may answer a tuple: the logits, a dict of states, and a condition that ends the text after the token that was
-    drawn. The function runs once, on symbolic values; what it writes
+    drawn; or that condition instead of the logits, which then stay as they are: `Generator.until` takes such a rule.
+    The function runs once, on symbolic values; what it writes
     down runs on the device for each row. With `candidates` it sees that many most likely tokens, in order, and all
     others are forbidden: then sorting and running sums cost little.
 
@@ -82,29 +86,35 @@ _Parameter = tuple[str, bool, float | None]
 """Its name, whether it is an integer, and its default."""
 
 
-def _parameters(function: Traced) -> list[_Parameter]:
+def _parameters(function: Traced) -> tuple[list[str], list[_Parameter]]:
+    """The names of the rows of other contexts, and the parameters."""
     signature = inspect.signature(function, eval_str=True)
     names = list(signature.parameters.values())
     if not names or any(each.kind not in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY) for each in names):
         raise InvalidArgumentError(
             f"rule {function.__name__}: it must take a row and named parameters", hint="def my_rule(row, strength=1.0)"
         )
+    others = [each.name for each in names[1:] if each.annotation is OtherRow]
     found: list[_Parameter] = []
     for each in names[1:]:
+        if each.annotation is OtherRow:
+            continue
         if each.default is not each.empty and type(each.default) not in (int, float):
             raise InvalidTypeError(
                 f"rule {function.__name__}: {each.name} defaults to {type(each.default).__name__}", hint="use a number"
             )
         default = None if each.default is each.empty else float(cast("float", each.default))
         found.append((each.name, each.annotation in (Whole, int), default))
-    return found
+    return others, found
 
 
-def _traced(function: Traced, parameters: list[_Parameter], candidates: int) -> RuleGraph:
+def _traced(function: Traced, others: list[str], parameters: list[_Parameter], candidates: int) -> RuleGraph:
     tracer, name = Tracer(), function.__name__
     values = {own: tracer.add("integer_parameter" if whole else "parameter", name=own) for own, whole, _ in parameters}
-    answer = function(Row(tracer), **values)
+    answer = function(Row(tracer), **{other: OtherRow(tracer, other) for other in others}, **values)
     logits, states, *until = answer if isinstance(answer, tuple) else (answer, {})
+    if getattr(logits, "type", None) == ValueType("condition", False):
+        logits, until = Row(tracer).logits, [logits]
     if not isinstance(logits, Value) or logits.type.kind != "float" or not logits.type.is_row:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidTypeError(
             f"rule {name}: it answers {logits!r}", hint="answer the new logits: a row of floats, such as row.logits / 2"
@@ -117,7 +127,15 @@ def _traced(function: Traced, parameters: list[_Parameter], candidates: int) -> 
         )
     places = [(own, _number(tracer, name, own, value).place) for own, value in states.items()]
     nodes = [_state_of(node, states) for node in tracer.nodes]
-    return RuleGraph(tuple(nodes), logits.place, tuple(places), candidates, until[0].place if until else None, name)
+    return RuleGraph(
+        tuple(nodes),
+        logits.place,
+        tuple(places),
+        candidates,
+        until[0].place if until else None,
+        name,
+        others=tuple(others),
+    )
 
 
 def _number(tracer: Tracer, rule_name: str, state: str, value: Number) -> Value:

@@ -37,7 +37,7 @@ from pie_mlx.calls.context import (
     SaveSnapshot,
     TruncateTokens,
 )
-from pie_mlx.calls.forward import Continuation, Forward, ForwardReply, Prospect, Speculation
+from pie_mlx.calls.forward import Continuation, Forward, ForwardReply, OtherContext, Prospect, Speculation
 from pie_mlx.calls.grammar import (
     AdvanceMatcher,
     CompileGrammar,
@@ -130,6 +130,7 @@ from pie_mlx.calls.rule import (
     MOST_CANDIDATES,
     MOST_COST,
     MOST_OPERATIONS,
+    MOST_OTHERS,
     MOST_STATES,
     OPERATIONS,
     RuleGraph,
@@ -151,6 +152,7 @@ __all__ = [
     "MOST_COST",
     "MOST_DRAWS",
     "MOST_OPERATIONS",
+    "MOST_OTHERS",
     "MOST_SCORED_ROWS",
     "MOST_STATES",
     "OPERATIONS",
@@ -223,6 +225,7 @@ __all__ = [
     "OpenAdapter",
     "OpenSnapshot",
     "OpenedSnapshot",
+    "OtherContext",
     "PageCounters",
     "ParseToolCall",
     "ParsedToolCall",

@@ -57,6 +57,16 @@ class Continuation(Record, frozen=True):
     claimed: int = 0
 
 
+class OtherContext(Record, frozen=True):
+    """Another context of a pass, whose last row its rule reads: the `tokens` that it computes, at their slot numbers,
+    with its own `adapter` and noise. What the pass draws is computed in all of its contexts."""
+
+    context: int
+    tokens: list[int]
+    adapter: int = 0
+    zo_seed: int = 0
+
+
 class Forward(Call["ForwardReply"], frozen=True):
     """One pass over a context: a decode step is one of these.
 
@@ -67,7 +77,8 @@ class Forward(Call["ForwardReply"], frozen=True):
     of variation) renews the automatic bid before the pass (B4). With `speculation`, the one sampler of the pass, at the
     last own input, answers every token that was verified, and matchers are advanced up to the first stop token. With a
     `continuation` further steps follow.
-    `adapter` and the noise of `zo_seed` are for `tokens`, not for `pending` (F1, F10); 0 is none.
+    `adapter` and the noise of `zo_seed` are for `tokens`, not for `pending` (F1, F10); 0 is none. The `others` are
+    those whose rows the sampler's rule reads, in its order: all contexts of the pass are one to the engine (L11).
     """
 
     context: int
@@ -86,6 +97,7 @@ class Forward(Call["ForwardReply"], frozen=True):
     continuation: Continuation | None = None
     adapter: int = 0
     zo_seed: int = 0
+    others: list[OtherContext] = []
 
 
 class ForwardReply(Record, frozen=True):
@@ -96,7 +108,7 @@ class ForwardReply(Record, frozen=True):
     the context had lost before the pass. `drafted` guesses were run after the inputs. The first `kept` of the tokens
     that a speculating or continued pass drew are in KV. `prefetched` are those of steps that follow, of which the
     context counts nothing yet. `reuse` is there if a page could have been attached. Of the drawn tokens, `forced` were
-    appended without being drawn, as a grammar left no choice (G16).
+    appended without being drawn, as a grammar left no choice (G16). `others` are the counters of the other contexts.
     """
 
     results: list[AnyResult]
@@ -109,3 +121,4 @@ class ForwardReply(Record, frozen=True):
     replayed: int = 0
     reuse: Reuse | None = None
     forced: int = 0
+    others: list[PageCounters] = []

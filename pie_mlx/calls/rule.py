@@ -19,8 +19,9 @@ MOST_OPERATIONS = 256
 MOST_STATES = 16
 MOST_CANDIDATES = 1024
 MOST_COST = 100.0
+MOST_OTHERS = 8
 """Bytes and operations of one rule, values that it carries from token to token, most likely tokens that it looks at,
-and what a step may cost it, in additions of one row of the vocabulary."""
+what a step may cost it, in additions of one row of the vocabulary, and other contexts whose rows it reads."""
 
 FORBIDDEN = -1e30
 """What a rule sees as the logit of a token that may not be drawn: -inf would make NaN of a difference."""
@@ -39,8 +40,8 @@ class ValueType(NamedTuple):
 
 
 class RuleNode(msgspec.Struct, frozen=True, array_like=True):
-    """One operation on the results of earlier nodes. `value` is that of a constant, `name` that of a parameter or a
-    state; `line` is where the program wrote it, 0 if unknown."""
+    """One operation on the results of earlier nodes. `value` is that of a constant, `name` that of a parameter, a
+    state or another context; `line` is where the program wrote it, 0 if unknown."""
 
     operation: str
     inputs: tuple[int, ...] = ()
@@ -55,6 +56,7 @@ class RuleGraph(Record, frozen=True):
     `answer` is the node of the new logits. `states` names the nodes of the values that the next token's row gets; they
     may depend on the token that was drawn, and so may `until`, the node of a condition that ends the text after it.
     With `candidates` the rule sees so many most likely tokens, the likeliest first, and all others are forbidden.
+    `others` names the other contexts whose rows it reads.
     """
 
     nodes: tuple[RuleNode, ...]
@@ -64,6 +66,7 @@ class RuleGraph(Record, frozen=True):
     until: int | None = None
     name: str = "rule"
     version: int = 1
+    others: tuple[str, ...] = ()
 
     @property
     def counts_tokens(self) -> bool:
@@ -139,6 +142,8 @@ OPERATIONS: dict[str, Operation] = {
     "seen": Operation((), "condition", "row"),
     "repeated": Operation((), "float", "row", cost=3.0),
     "log_total": Operation((), "float", "number", cost=4.0),
+    "other_logits": Operation((), "float", "row"),
+    "other_log_total": Operation((), "float", "number", cost=4.0),
     "previous": Operation((), "integer", "number"),
     "random": Operation((), "float", "number"),
     "drawn": Operation((), "integer", "number"),

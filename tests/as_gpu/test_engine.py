@@ -41,6 +41,7 @@ from tests.engine.scheduler.test_claims import (
     test_grammars_run_ahead_and_allow_the_same,
     test_the_hidden_state_of_a_step_computed_ahead_is_that_of_the_step,
 )
+from tests.engine.scheduler.test_gangs import test_every_way_of_a_gang_draws_what_probes_of_its_contexts_give
 from tests.parity.test_greedy import test_greedy_text_equals_mlx_lm as compare_greedy_text
 from tests.parity.test_hidden_states import test_hidden_states_of_a_batch_equal_mlx_lm as compare_hidden_states
 from tests.parity.test_memory import *

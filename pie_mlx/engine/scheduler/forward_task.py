@@ -8,10 +8,10 @@ from typing import Any
 
 from pie_mlx.calls import AnyResult, AttentionScores, SampledTokens, Sampler
 from pie_mlx.engine.kv import WorkingToken
-from pie_mlx.engine.model.runner.batch import LogitsRequest, PackedMask
+from pie_mlx.engine.model.runner.batch import LogitsRequest, PackedMask, SharedDraw
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.speculation.drafting import Window
-from pie_mlx.engine.text.grammar import Freedom, Matcher
+from pie_mlx.engine.text.grammar import NO_FREEDOM, Freedom, Matcher
 from pie_mlx.engine.text.grammar.ahead import compute_masks
 from pie_mlx.engine.text.grammar.forced import forced_run
 from pie_mlx.engine.text.logit_mask import allowed_next
@@ -89,6 +89,14 @@ class PassContinuation:
         return [last._replace(token=token, position=last.position + 1 + place) for place, token in enumerate(tokens)]
 
 
+def freedom_of(matchers: Sequence[Matcher]) -> Freedom:
+    """How long none of the matchers forbids anything."""
+    if not matchers:
+        return NO_FREEDOM
+    found = [matcher.freedom for matcher in matchers]
+    return Freedom(min(free.tokens for free in found), frozenset().union(*(free.ends for free in found)))
+
+
 def advance_matchers(matchers: Sequence[Matcher], tokens: Sequence[int], continuation: PassContinuation | None) -> None:
     """Move the matchers of a pass after what was drawn: to where their forks are, if those went as far."""
     for matcher, fork in zip_longest(matchers, () if continuation is None else continuation.walked):
@@ -143,7 +151,8 @@ class ForwardTask:
     of the context that are `written`, if not None. `in_batch` while
     some of it is on the device. The last inputs may be drafts, those of `window`; before them are `forced` ones, which
     belong to the text, as the grammar left no choice. `continuation` has the steps that may
-    follow without the program. `abandoned` when no program waits for what is drawn.
+    follow without the program. `abandoned` when no program waits for what is drawn. `followers` are the passes of the
+    other contexts of its gang, each of which `follows` it: they run together, whole.
     """
 
     context: LiveContext
@@ -161,6 +170,8 @@ class ForwardTask:
     continuation: PassContinuation | None = None
     forced: int = 0
     abandoned: bool = False
+    followers: "Sequence[ForwardTask]" = ()
+    follows: bool = False
     results: dict[int, AnyResult] = field(default_factory=dict[int, AnyResult])
     draws_next: bool = field(init=False)
     """Whether one token is drawn in all, from the last input, and no attention is read: of steps that begin early none
@@ -170,7 +181,7 @@ class ForwardTask:
 
     def __post_init__(self) -> None:
         self.scored = any([isinstance(read.read, AttentionScores) for read in self.reads])
-        drawn = [(read.index, read.read.draws) for read in self.reads if isinstance(read.read, Sampler)]
+        drawn = [(read.index, read.read.draws) for read in self.reads if isinstance(read.read, Sampler | SharedDraw)]
         self.draws_next = self.commits and not (self.replay or self.scored) and drawn == [(len(self.inputs) - 1, 1)]
 
     @property

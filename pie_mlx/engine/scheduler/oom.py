@@ -16,7 +16,7 @@ def patience(state: TickState, longest_seconds: float) -> float:
     Zero once every page holder is itself waiting. While programs hold pages and compute between passes, as long as a
     pass may wait.
     """
-    waiting = state.working()
+    waiting = {one.id for context in state.working() for one in state.together(state.contexts[context])}
     idle = [context for context in _holders(state) if context not in waiting]
     if not idle:
         return 0.0
@@ -32,7 +32,8 @@ def refuse_last(state: TickState) -> None:
     waiting: list[PageRequest | ForwardTask] = [*state.requests.values(), *displaced]
     refused = max(waiting, key=lambda call: call.arrival)
     context = refused.context.id
-    needed = store.suspender.restore_need(context) + (refused.pages if isinstance(refused, PageRequest) else 0)
+    absent = sum(store.suspender.restore_need(one.id) for one in state.together(refused.context))
+    needed = absent + (refused.pages if isinstance(refused, PageRequest) else 0)
     refused.fail(
         OutOfPagesError(
             f"context {context}: {needed} pages wanted, {pool.available()} of {pool.capacity} available, and no other "

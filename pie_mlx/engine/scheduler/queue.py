@@ -1,7 +1,8 @@
 """The two ways to wait for the tick loop: for pages, and for the model."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from pie_mlx.calls import AnyResult
@@ -220,11 +221,15 @@ class SchedulerQueue:
         `binds` if nothing undoes what the action did: a cancellation that comes after it is then too late.
         Raises OutOfPagesError when the pool can never hold them, and whatever `action` raises.
         """
-        store, requests = self._state.store, self._state.requests
+        store = self._state.store
         store.working.require_capacity(context.id, pages)
         if store.contexts[context.id].usable and (not pages or pages <= self.spare_pages()):
             return action()
+        return await self._granted(context, pages, action, binds=binds)
+
+    async def _granted(self, context: LiveContext, pages: int, action: Callable[[], T], *, binds: bool) -> T:
         self._check_whole()
+        requests = self._state.requests
         request = PageRequest(context, pages, action, next(self._state.arrivals), _future())
         requests[context.id] = request
         self.wake()
@@ -246,6 +251,35 @@ class SchedulerQueue:
         if not self._state.store.contexts[context.id].usable:
             await self.with_pages(context, 0, lambda: None)
 
+    @contextmanager
+    def together(self, contexts: Sequence[LiveContext]) -> Generator[None, None, None]:
+        """Inside, `contexts` are a gang, whose turns the caller has: they wait, run and leave the pool together."""
+        state, gang = self._state, tuple(contexts)
+        state.gangs.update((one.id, gang) for one in gang)
+        try:
+            if len({state.store.contexts[one.id].resident for one in gang}) > 1:
+                self._restorer.suspend(gang[0])  # else they would hold pages while they wait for more
+            yield
+        finally:
+            for one in gang:
+                del state.gangs[one.id]
+
+    async def restore_together(self, gang: Sequence[LiveContext]) -> None:
+        """Wait until all of a gang are in the pool, and recurrent layers remember them."""
+        if self._recurrent and self._state.is_usable(gang[0].id):
+            for one in gang:
+                self._restorer.remember(one)
+        await self.with_pages_together(gang, 0, lambda: None)
+
+    async def with_pages_together(self, gang: Sequence[LiveContext], pages: int, action: Callable[[], T]) -> T:
+        """Wait until all of a gang are in the pool and `pages` more are available, then run `action`, which takes them.
+
+        Raises OutOfPagesError once nothing moves any more without them.
+        """
+        if self._state.is_usable(gang[0].id) and (not pages or pages <= self.spare_pages()):
+            return action()
+        return await self._granted(gang[0], pages, action, binds=False)
+
     def spare_pages(self) -> int:
         """Pages that no other context waits for."""
         return 0 if is_contended(self._state) else self._state.store.pool.available()
@@ -260,11 +294,13 @@ class SchedulerQueue:
         window: Window | None = None,
         continuation: PassContinuation | None = None,
         forced: int = 0,
+        followers: Sequence[ForwardTask] = (),
     ) -> list[AnyResult]:
         """Compute `inputs` in one or more ticks, then commit full pages if `commits`. Raises BatchFailedError.
 
         The last inputs are the drafts of `window`; those that turn out wrong are not in KV afterwards. Before them are
-        the `forced` ones. Further steps follow the pass as far as its `continuation` says.
+        the `forced` ones. Further steps follow the pass as far as its `continuation` says. The `followers` of its gang
+        run with it.
         The context must hold the pages for all of them. After an error the tokens that got into KV are working tokens
         of the context; the caller rolls them back. A cancellation that comes after a part of them ran is too late: the
         pass completes (E5).
@@ -284,6 +320,7 @@ class SchedulerQueue:
             continuation=continuation,
             forced=forced,
         )
+        waiting.followers = followers
         if context.id in self._state.forks:
             self._state.note_fork(context.id)
         context.note_return()
@@ -342,6 +379,8 @@ class SchedulerQueue:
         """
         state = self._state
         if waiting.in_batch or state.is_held(waiting) or not state.store.contexts[waiting.context.id].usable:
+            return None
+        if waiting.followers and not state.is_usable(waiting.context.id):
             return None
         return waiting.cursor, waiting.context.suspensions
 

@@ -35,8 +35,12 @@ class Restorer:
         self._loading_tasks: set[asyncio.Task[None]] = set()
 
     def suspend(self, context: LiveContext) -> None:
-        """Give back all pages of a context. A restore under way is dropped; the next one finds what it computed, as far
-        as its pages stay in the cache."""
+        """Give back all pages of a context, and of its gang. A restore under way is dropped; the next one finds what it
+        computed, as far as its pages stay in the cache."""
+        for one in self._state.together(context):
+            self._suspend(one)
+
+    def _suspend(self, context: LiveContext) -> None:
         restoration = self._state.restorations.pop(context.id, None)
         self._leave(context, 0 if restoration is None else restoration.reached)
         context.fresh = False
@@ -57,7 +61,8 @@ class Restorer:
         state = None if kept is None or kept.tokens < tokens else self._state.store.pool.kept_states.use(kept)
         if state is None and tokens:
             self._leave(context)
-            self.begin(context, moved=False)
+            if not self._begin(context, moved=False):
+                self.suspend(context)  # its gang goes with it
         else:
             self._network.set_state(context.id, state)
 
@@ -76,11 +81,19 @@ class Restorer:
             store.suspender.keep_state(context.id, known, known.tokens, known.size_bytes)
         self._network.set_state(context.id, None)
 
-    def begin(self, context: LiveContext, *, moved: bool = True) -> bool:
-        """Take the pages a context needs and queue what fills them; False when they are not there after all.
+    def begin(self, context: LiveContext) -> bool:
+        """Take the pages that a context and its gang need and queue what fills them; False when they are not there
+        after all."""
+        together = self._state.together(context)
+        if all([self._begin(one) for one in together]):
+            return True
+        for one in together:
+            if self._state.store.contexts[one.id].resident:
+                self._suspend(one)
+        return False
 
-        Not `moved`: its pages never left the pool, and no event is due.
-        """
+    def _begin(self, context: LiveContext, *, moved: bool = True) -> bool:
+        """Not `moved`: its pages never left the pool, and no event is due."""
         suspender, kept = self._state.store.suspender, self._stored_kv
         try:
             found = Stored() if kept is None else kept.find(context.user, suspender.records(context.id))
@@ -152,7 +165,7 @@ class Restorer:
             return
         self.suspend(context)
         for table in (self._state.requests, self._state.passes):
-            waiting = table.get(context.id)
+            waiting = table.get(self._state.together(context)[0].id)
             if waiting is not None:
                 waiting.fail(error)
 
@@ -187,9 +200,10 @@ class Restorer:
         self._state.store.suspender.finish_restore(context.id)
         if restoration.moved:
             self._reports.restored(context.id, restoration.work)
-        request = self._state.requests.get(context.id)
-        if request is not None and not request.pages:
-            del self._state.requests[context.id]
+        waiting = self._state.together(context)[0].id
+        request = self._state.requests.get(waiting)
+        if request is not None and not request.pages and self._state.is_usable(waiting):
+            del self._state.requests[waiting]
             request.grant()
         self._state.changed.set()
 

@@ -204,7 +204,8 @@ class Scheduler:
         contexts = self._state.contexts
         for suspension in plan.suspensions:
             self._restorer.suspend(contexts[suspension.context])
-            self._reports.suspended(suspension)
+            for one in self._state.together(contexts[suspension.context]):
+                self._reports.suspended(msgspec.structs.replace(suspension, context=one.id))
         if withheld := self._state.store.withheld.withhold(self._state.pages_to_withhold):
             self._page_io.discard(withheld)
         begun = [self._restorer.begin(contexts[context]) for context in plan.restores]
@@ -249,7 +250,8 @@ class Scheduler:
         for chunk in plan.chunks:
             task = self._state.next_pass(chunk.context)
             if task is not None:
-                chunks.append((task, chunk.tokens))
+                chunks.append((task, task.remaining if task.followers else chunk.tokens))
+                chunks += [(one, one.remaining) for one in task.followers]
         return chunks
 
     def build(self, chunks: Chunks, further: int = 0) -> tuple[BatchEntry, ...]:
@@ -287,7 +289,7 @@ class Scheduler:
                 task.context.started_seconds = now
                 task.context.batch_contexts = len(chunks)
             self._state.forks.discard(task.context.id)
-        self._firing = self._firing.fired([task.context.id for task, _ in chunks])
+        self._firing = self._firing.fired([task.context.id for task, _ in chunks if not task.follows])
 
     def commit(self, chunks: Chunks, outcome: Outcome, *, ahead: bool) -> None:
         """The batch is computed, and what followed it at once: pages, money, replies, events."""

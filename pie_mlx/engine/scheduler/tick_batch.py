@@ -180,7 +180,17 @@ class Claims:
         if not self._runner.model.follows or any([count < task.remaining for task, count in chunks]):
             return entries
         pairs = zip(chunks, entries, strict=True)
-        return tuple([self._with_slot(entry) if _will_go_on(task) else entry for (task, _), entry in pairs])
+        found = [self._with_slot(entry) if _will_go_on(task) else entry for (task, _), entry in pairs]
+        if state.gangs:
+            whole = self._whole_gangs(entries, [new is not entry for new, entry in zip(found, entries, strict=True)])
+            found = [new if goes_on else entry for new, entry, goes_on in zip(found, entries, whole, strict=True)]
+        return tuple(found)
+
+    def _whole_gangs(self, entries: Sequence[BatchEntry], chosen: Sequence[bool]) -> list[bool]:
+        """Those `chosen` of the entries, without gangs of which some are not."""
+        gangs = [self._state.together(self._state.contexts[entry.context])[0].id for entry in entries]
+        broken = {gang for gang, goes_on in zip(gangs, chosen, strict=True) if not goes_on}
+        return [gang not in broken for gang in gangs]
 
     def _others_wait(self, entries: int) -> bool:
         state, turn = self._state, self._state.turn
@@ -212,6 +222,8 @@ class Claims:
         for displaced in self._state.store.pool.pop_displaced():
             in_flight.pop(displaced, None)
         claimed = [self._goes_on(entry) and _is_same(in_flight.get(entry.context), entry) for entry in entries]
+        if self._state.gangs:
+            claimed = self._whole_gangs(entries, claimed)
         self.dropped = launched - sum(claimed)
         return claimed
 

@@ -3,7 +3,7 @@
 import asyncio
 import itertools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -104,7 +104,8 @@ class TickState:
     `window_cost` is what drafts take. `forks` were forked and have not run since; at `forked_seconds` (monotonic) the
     latest of them was made, or asked for its first pass. `tick_seconds` is what a tick takes lately. `turn` is
     whose turn it is, None while no passes are held back for those of other users. `loop_seconds` is what the engine's
-    loop has worked for each user since the last batch, while there are turns.
+    loop has worked for each user since the last batch, while there are turns. `gangs` has the contexts of each gang by
+    the number of any of them, the one that draws first.
     """
 
     store: PageStore
@@ -124,11 +125,22 @@ class TickState:
     window_cost: WindowCost = field(default_factory=WindowCost)
     turn: Turn | None = None
     loop_seconds: dict[str, float] = field(default_factory=dict[str, float])
+    gangs: dict[int, tuple[LiveContext, ...]] = field(default_factory=dict[int, tuple[LiveContext, ...]])
     arrivals: "itertools.count[int]" = field(default_factory=itertools.count)
 
     def has_work(self, context: int) -> bool:
-        """Whether a pass, a restore or a page request of the context is outstanding (Q1)."""
+        """Whether a pass, a restore or a page request of the context, or of its gang, is outstanding (Q1)."""
+        if context in self.gangs and self.gangs[context][0].id in self.passes.keys() | self.requests.keys():
+            return True
         return context in self.passes or context in self.requests or context in self.restorations
+
+    def together(self, context: LiveContext) -> Sequence[LiveContext]:
+        """The contexts of its gang, or it alone."""
+        return self.gangs.get(context.id) or (context,)
+
+    def is_usable(self, context: int) -> bool:
+        """Whether it and all of its gang are in the pool, with their content."""
+        return all(self.store.contexts[one.id].usable for one in self.together(self.contexts[context]))
 
     def working(self) -> set[int]:
         """Every context that has work."""

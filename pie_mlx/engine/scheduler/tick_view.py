@@ -1,7 +1,7 @@
 """The planner's picture of the engine at the start of a tick, and how much of it fits the memory."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec.structs import replace
 
@@ -24,6 +24,7 @@ from pie_mlx.engine.policies import (
 from pie_mlx.engine.policies.planner import all_fit
 from pie_mlx.engine.policies.turnover import GROWTH_TICKS
 from pie_mlx.engine.scheduler.forward_task import ForwardTask
+from pie_mlx.engine.scheduler.gangs import gang_contexts, gang_passes, gang_requests
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.scheduler.retaining import bid_of
 from pie_mlx.engine.scheduler.tick_state import ATOMIC_TOKENS, TickState
@@ -45,18 +46,22 @@ def tick_view(
     available pages: otherwise no context is suspended.
     """
     available = state.store.pool.available()
-    requests = tuple(_request_views(state))
-    passes, limits = select(tuple(_pass_views(state)))
+    asked, ready = _request_views(state), _pass_views(state)
+    if state.gangs:
+        asked, ready = gang_requests(state, asked), gang_passes(state, ready)
+    requests = tuple(asked)
+    passes, limits = select(tuple(ready))
     withhold = state.pages_to_withhold
     growth = _growth_pages(state) if requests else {}
     short = sum(request.pages for request in requests) + withhold + sum(growth.values()) > available
     held = state.store.holdings() if short else Holdings()
     contexts = state.contexts.values() if short else _ranked(state, requests, passes, limits)
+    views = tuple([_context_view(state, accounting, live, held, growth) for live in contexts])
     return View(
         tick=state.ticks,
         capacity_pages=state.store.pool.capacity,
         available_pages=available,
-        contexts=tuple([_context_view(state, accounting, live, held, growth) for live in contexts]),
+        contexts=gang_contexts(state, views) if state.gangs else views,
         passes=tuple(passes),
         requests=requests,
         shared_runs=tuple([SharedRun(run.run, run.pages, run.holders) for run in held.runs]),
@@ -75,7 +80,7 @@ def _ranked(
     return map(state.contexts.__getitem__, state.working())
 
 
-def _request_views(state: TickState) -> Iterator[RequestView]:
+def _request_views(state: TickState) -> Iterable[RequestView]:
     """Page requests, and passes whose context was suspended before all of them had run (M6)."""
     store = state.store
     for request in state.requests.values():
@@ -85,7 +90,7 @@ def _request_views(state: TickState) -> Iterator[RequestView]:
         yield RequestView(context, store.suspender.restore_need(context))
 
 
-def _pass_views(state: TickState) -> Iterator[Chunk]:
+def _pass_views(state: TickState) -> Iterable[Chunk]:
     """What could run now: replays, and passes of contexts that are whole."""
     for restoration in state.restorations.values():
         if restoration.next_replay is not None:

@@ -7,10 +7,12 @@ import { ContextHandle } from './_context/handle.mjs';
 import { NOTHING_PENDING, PendingBuffer } from './_context/pending.mjs';
 import { turnOf } from './_context/turn_tokens.mjs';
 import { draftingOf } from './_generation/drafting.mjs';
+import { Others, register } from './_generation/others.mjs';
 import { InvalidArgumentError } from './errors.mjs';
 import { Forward } from './forward.mjs';
 import { Generator } from './generator.mjs';
 import { checkedModel } from './model.mjs';
+import { checkedSampler } from './sampler.mjs';
 
 /** @import { ContextState, PendingInput, SentTurn } from './_calls/types.mjs' */
 /** @import { RetainOptions } from './_context/bidding.mjs' */
@@ -37,6 +39,7 @@ export class Context {
     const { state, pending } = restored ?? { state: callNow('create_context', { model: name }), pending: NOTHING_PENDING };
     this.#handle = new ContextHandle(model, state);
     this.#pending = new PendingBuffer(this.#handle, pending);
+    register(this, { handle: this.#handle, pending: this.#pending });
   }
 
   /**
@@ -126,10 +129,7 @@ export class Context {
     return this.#turn({ role: 'system', text: checkedText(text, 'system') });
   }
 
-  /**
-   * Buffer a user message.
-   * @param {string} text
-   */
+  /** Buffer a user message. @param {string} text */
   user(text) {
     return this.#turn({ role: 'user', text: checkedText(text, 'user') });
   }
@@ -230,7 +230,8 @@ export class Context {
    */
   generate(sampler, options = {}) {
     const drafting = draftingOf(options, this.model.info.vocabulary_size);
-    return new Generator(this.#handle, this.#pending, sampler, drafting, options);
+    const others = new Others(this.#handle, checkedSampler(sampler), options);
+    return new Generator(this.#handle, this.#pending, sampler, drafting, others, options);
   }
 
   /**
@@ -309,9 +310,7 @@ export class Context {
     callNow('demote_context', { context: this.id });
   }
 
-  /**
-   * Bring a suspended context back now, if no other one has to go for it. Returns whether it is in the pool.
-   */
+  /** Bring a suspended context back now, if no other one has to go for it. Returns whether it is in the pool. */
   async prefetch() {
     this.#handle.check();
     return await call('prefetch_context', { context: this.id });

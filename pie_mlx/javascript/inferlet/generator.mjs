@@ -7,6 +7,8 @@ import { NO_LIMIT, NoDrafting, SystemDrafting } from './_generation/drafting.mjs
 import { firstHorizon, StepPlan } from './_generation/plan.mjs';
 import { parseText, planStructure } from './_generation/structured.mjs';
 import { visibleText } from './_generation/transcript.mjs';
+import { withEnd } from './_rules/joining.mjs';
+import { checkedUse } from './_rules/use.mjs';
 import { checkedAdapter, checkedSeed } from './adapter.mjs';
 import { ContextBusyError, EmptyMaskError } from './errors.mjs';
 import { Output, ProbeHandle } from './output.mjs';
@@ -17,6 +19,8 @@ import { cut, GenStep, neverExecuted, stepSlots } from './step.mjs';
 /** @import { ContextHandle } from './_context/handle.mjs' */
 /** @import { PendingBuffer } from './_context/pending.mjs' */
 /** @import { Constraints, FinishReason, GenerateOptions } from './_generation/options.mjs' */
+/** @import { Others } from './_generation/others.mjs' */
+/** @import { RuleUse } from './_rules/use.mjs' */
 /** @import { Adapter } from './adapter.mjs' */
 /** @import { PassSlots } from './output.mjs' */
 /** @import { Probe } from './sampler.mjs' */
@@ -35,6 +39,7 @@ export class Generator {
   #horizon;
   #rebidEachStep;
   #drafting;
+  #others;
   #adapter;
   #zoSeed;
   /** @type {ReadonlySet<number>} */
@@ -50,16 +55,18 @@ export class Generator {
   #stepWaits = false;
   #stepRuns = false;
   #begun = false;
+  #isEnd = (/** @type {number} */ token) => this.#stops.has(token) || this.#constraints.endTokens.has(token);
 
   /**
    * @param {ContextHandle} handle
    * @param {PendingBuffer} pending
    * @param {Sampler} sampler
    * @param {NoDrafting} drafting
+   * @param {Others} others
    * @param {GenerateOptions} options
    * @internal
    */
-  constructor(handle, pending, sampler, drafting, options) {
+  constructor(handle, pending, sampler, drafting, others, options) {
     handle.check();
     const { autoFlush = true, stop, constrain } = options;
     this.#handle = handle;
@@ -69,6 +76,7 @@ export class Generator {
     this.#horizon = tokenLimit('horizon', options.horizon);
     this.#rebidEachStep = options.rebidEachStep ?? true;
     this.#drafting = drafting;
+    this.#others = others;
     this.#adapter = checkedAdapter(options.adapter);
     this.#zoSeed = checkedSeed(options.zoSeed);
     this.#stops = new Set(stop ? this.#tokens(stop) : autoFlush ? handle.model.info.formats.stop_tokens : []);
@@ -80,6 +88,7 @@ export class Generator {
       this.#constraints.limitThoughts(tokenLimit('thinkingBudget', options.thinkingBudget), pending.answerOpening);
       if (constrain !== undefined && constrain !== null) this.constrain(constrain);
       drafting.attach();
+      if (autoFlush) others.cue();
     } catch (error) {
       pending.restore(before);
       throw error;
@@ -87,38 +96,26 @@ export class Generator {
     handle.bidding.prime(firstHorizon(this.#prospect()));
   }
 
-  /**
-   * Emit at most `n` tokens; undefined for no limit. Throws InvalidArgumentError below 0.
-   * @param {number | undefined} n
-   */
+  /** Emit at most `n` tokens; undefined for no limit. Throws InvalidArgumentError below 0. @param {number | undefined} n */
   maxTokens(n) {
     this.#maxTokens = tokenLimit('maxTokens', n);
     this.#reprime();
     return this;
   }
 
-  /**
-   * Expect `n` tokens; it shapes bids only. Throws InvalidArgumentError below 0.
-   * @param {number | undefined} n
-   */
+  /** Expect `n` tokens; it shapes bids only. Throws InvalidArgumentError below 0. @param {number | undefined} n */
   horizon(n) {
     this.#horizon = tokenLimit('horizon', n);
     this.#reprime();
     return this;
   }
 
-  /**
-   * Replace the stop tokens.
-   * @param {Iterable<number>} tokens
-   */
+  /** Replace the stop tokens. @param {Iterable<number>} tokens */
   stop(tokens) {
     return this.#stopAt(new Set(this.#tokens(tokens)));
   }
 
-  /**
-   * Add stop tokens.
-   * @param {Iterable<number>} tokens
-   */
+  /** Add stop tokens. @param {Iterable<number>} tokens */
   addStop(tokens) {
     return this.#stopAt(new Set([...this.#stops, ...this.#tokens(tokens)]));
   }
@@ -149,6 +146,16 @@ export class Generator {
    */
   constrain(constraint) {
     this.#constraints.attach(constraint, this.#stops, this.#pending.answerOpening);
+    return this;
+  }
+
+  /**
+   * End the text after the token where a rule says so. Throws InvalidArgumentError if it changes logits, or one does so.
+   * @param {RuleUse} rule
+   */
+  until(rule) {
+    this.#sampler = this.#sampler.ruled(withEnd(this.#sampler.rule, checkedUse(rule)));
+    this.#countsFromHere ||= rule.countsTokens && this.#sampler.read.since == null;
     return this;
   }
 
@@ -220,7 +227,7 @@ export class Generator {
     const chosen = this.#tokens(tokens);
     this.#handle.check();
     if (this.isDone) return new Uint32Array();
-    const result = this.#cut(chosen, this.#remaining);
+    const result = cut(chosen, this.#isEnd, this.#remaining);
     if (result.fed.length > 0) {
       this.#stepWaits = false; // the next step is another one
       this.#keep(result, this.#constraints.feedMatchers(result.fed) ? 'grammar' : undefined, 0);
@@ -255,8 +262,7 @@ export class Generator {
    * @returns {Promise<T>}
    */
   async collectJson({ schema, parse } = {}) {
-    const { model } = this.#handle;
-    const waits = this.#pending.answerOpening !== '';
+    const [{ model }, waits] = [this.#handle, this.#pending.answerOpening !== ''];
     this.constrain(planStructure(schema));
     const tokens = await this.#collected();
     const text = waits ? answerText(model, tokens) : model.tokenizer().decode(tokens);
@@ -278,10 +284,8 @@ export class Generator {
     /** @type {number[]} */
     const emitted = [];
     this.#stepWaits = false; // of a step that was taken and not executed
-    for await (const step of this) {
-      const { tokens } = await step.upTo(NO_LIMIT).execute();
-      for (const token of tokens) emitted.push(token);
-    }
+    for await (const step of this)
+      for (const token of (await step.upTo(NO_LIMIT).execute()).tokens) emitted.push(token);
     return emitted;
   }
 
@@ -290,13 +294,14 @@ export class Generator {
     this.#stepWaits = false;
     this.#handle.check();
     if (this.isDone || !this.#hasInput()) return new Output(undefined, new Map());
+    if (!this.#others.isEmpty) await this.#others.prepare(this.#handle, this.#pending);
     const { slots, drawn } = stepSlots(step, this.#sampler, this.#probes, this.#pending.tokens.length);
     const remaining = this.#remaining;
     const reply = await this.#send(this.#request(slots, remaining, drawn === undefined ? 0 : step.most));
     this.#handle.bidding.stepDone();
     if (drawn === undefined) return new Output(reply, slots.spans);
     const { tokens, logprobs, states, ended } = /** @type {SampledTokens} */ (reply.results[0]);
-    const result = this.#cut(tokens, remaining);
+    const result = cut(tokens, this.#isEnd, remaining);
     for (const logprob of logprobs.slice(0, result.fed.length)) this.#score += logprob;
     if (states.length > 0) this.#sampler = this.#sampler.after(states[result.fed.length - 1]);
     this.#keep(result, reply.grammar_terminated ? 'grammar' : ended ? 'rule' : undefined, reply.kept);
@@ -319,6 +324,7 @@ export class Generator {
       prospect: this.#prospect(),
       rebids: this.#rebidEachStep,
       hasProbes: this.#probes.length > 0,
+      others: this.#others.inputs(),
     }).request(remaining, most);
   }
 
@@ -327,7 +333,7 @@ export class Generator {
     const tokens = this.#pending.drain();
     this.#stepRuns = true;
     try {
-      return await this.#handle.run(request, () => this.#pending.giveBack(tokens));
+      return await this.#others.run(this.#handle, request, () => this.#pending.giveBack(tokens));
     } catch (error) {
       throw error instanceof EmptyMaskError ? this.#constraints.nothingAllowed() : error;
     } finally {
@@ -337,14 +343,12 @@ export class Generator {
 
   /** Whether there is something to run; otherwise the Generator ends. */
   #hasInput() {
-    if (this.#stepRuns) {
+    if (this.#stepRuns)
       throw new ContextBusyError('generate: a step is still running', { hint: 'await it before taking the next one' });
-    }
     this.#pending.releaseHeld();
     const count = this.#pending.tokens.length;
     if (this.#countsFromHere) {
-      const since = this.#handle.nextSlot + count - this.#generated;
-      this.#sampler = new Sampler({ ...this.#sampler.read, since });
+      this.#sampler = new Sampler({ ...this.#sampler.read, since: this.#handle.nextSlot + count - this.#generated });
       this.#countsFromHere = false;
     }
     if (count === 0) {
@@ -361,25 +365,21 @@ export class Generator {
     return this.#maxTokens === null ? null : this.#maxTokens - this.#generated;
   }
 
-  /** @param {number[]} tokens @param {number | null} remaining */
-  #cut(tokens, remaining) {
-    return cut(tokens, (token) => this.#stops.has(token) || this.#constraints.endTokens.has(token), remaining);
-  }
-
   /** @param {Cut} result @param {'grammar' | 'rule' | undefined} ended @param {number} inKv */
   #keep({ kept, fed }, ended, inKv) {
     this.#constraints.recordAccepted(fed);
     this.#generated += kept.length;
     this.#pending.appendToTurn(kept, inKv);
     const isStopped = ended !== 'grammar' && fed.length > kept.length;
+    this.#others.keep(kept, inKv, isStopped);
     if (isStopped) this.#pending.stopped = true;
     this.#ended = isStopped ? 'stop' : ended;
   }
 
   /** The expected length of this text. @returns {SentProspect} */
   #prospect() {
-    if (this.#horizon !== null) return { generated: this.#generated, expected: this.#horizon, variation: 0 };
-    return { generated: this.#generated, expected: this.#maxTokens, variation: 1 };
+    const [expected, variation] = this.#horizon === null ? [this.#maxTokens, 1] : [this.#horizon, 0];
+    return { generated: this.#generated, expected, variation };
   }
 
   #reprime() {

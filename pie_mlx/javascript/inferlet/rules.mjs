@@ -6,8 +6,10 @@
 import { integers } from './_calls/checks.mjs';
 import { rule, whole } from './_rules/definition.mjs';
 import { hashUniform, massThreshold, where } from './_rules/values.mjs';
+import { InvalidArgumentError } from './errors.mjs';
 
 export { rule, whole } from './_rules/definition.mjs';
+export { OtherRow } from './_rules/other_row.mjs';
 export { Row } from './_rules/row.mjs';
 export { RuleUse } from './_rules/use.mjs';
 export { hashUniform, massThreshold, maximum, minimum, scatter, Value, where } from './_rules/values.mjs';
@@ -158,6 +160,66 @@ export const watermark = rule(
   },
   { parameters: { key: whole(), gamma: 0.25, delta: 2 } },
 );
+
+/**
+ * Classifier-free guidance (Sanchez et al. 2023, arXiv 2306.17806): moves the logits away from those of a context without
+ * the instruction, or with the opposite one. `scale` 1 changes nothing, 0 is the other context's text.
+ */
+export const guidance = rule(
+  function guidance(row, { scale }, { unguided }) {
+    return unguided.logits.add(scale.multiply(row.logits.subtract(unguided.logits)));
+  },
+  { parameters: { scale: 1.5 }, others: ['unguided'] },
+);
+
+/**
+ * Contrastive decoding: of the tokens at least `plausible` times as likely as the likeliest (Li et al. 2022, arXiv
+ * 2210.15097), those that an amateur finds less likely gain: (1 + strength)·expert - strength·amateur (O'Brien and Lewis
+ * 2023, arXiv 2309.09117). The amateur is a context with less to go on, or without the expert's adapter.
+ */
+export const contrastive = rule(
+  function contrastive(row, { plausible, strength }, { amateur }) {
+    const kept = row.probabilities.greaterEqual(plausible.multiply(row.probabilities.max()));
+    return where(kept, row.logits.add(strength.multiply(row.logits.subtract(amateur.logits))), -Infinity);
+  },
+  { parameters: { plausible: 0.1, strength: 0.5 }, others: ['amateur'] },
+);
+
+/** The mean of the probabilities of two contexts, the first with this `weight`: what either finds likely. */
+export const mixture = rule(
+  function mixture(row, { weight }, { other }) {
+    const own = weight.multiply(row.probabilities);
+    return own.add(row.constant(1).subtract(weight).multiply(other.probabilities)).log();
+  },
+  { parameters: { weight: 0.5 }, others: ['other'] },
+);
+
+/**
+ * The geometric mean of the probabilities of two contexts, a product of experts (Hinton 2002): what both find likely.
+ */
+export const product = rule(
+  function product(row, { weight }, { other }) {
+    return weight.multiply(row.logits).add(row.constant(1).subtract(weight).multiply(other.logits));
+  },
+  { parameters: { weight: 0.5 }, others: ['other'] },
+);
+
+/**
+ * The answer that most texts of one prompt agree on, and its share (self-consistency, Wang et al. 2022, arXiv
+ * 2203.11171). The first of equally many wins; undefined and null abstain. Throws InvalidArgumentError where all do.
+ * @template T
+ * @param {Iterable<T | null | undefined>} answers
+ * @returns {[NonNullable<T>, number]}
+ */
+export function vote(answers) {
+  /** @type {Map<NonNullable<T>, number>} */
+  const counts = new Map();
+  for (const answer of answers)
+    if (answer !== null && answer !== undefined) counts.set(answer, (counts.get(answer) ?? 0) + 1);
+  const [first] = [...counts].toSorted((one, other) => other[1] - one[1]);
+  if (first === undefined) throw new InvalidArgumentError('vote: no answer', { hint: 'give at least one' });
+  return [first[0], first[1] / [...counts.values()].reduce((sum, count) => sum + count)];
+}
 
 /**
  * The share of green tokens in a text of at least two tokens, each after the one before it: about `gamma` without a

@@ -47,7 +47,12 @@ class Handles:
                 changed[kind] = self.of(kind, number)
         if isinstance(message, calls.Forward):
             changed["matchers"] = [self.of("matcher", number) for number in message.matchers]
+            changed["others"] = [self._other(one) for one in message.others]
         return msgspec.structs.replace(message, **changed) if changed else message
+
+    def _other(self, other: calls.OtherContext) -> calls.OtherContext:
+        context, adapter = self.of("context", other.context), self.of("adapter", other.adapter)
+        return msgspec.structs.replace(other, context=context, adapter=adapter)
 
 
 def to_program(message: Call[Any], reply: Any) -> Any:

@@ -147,12 +147,18 @@ class _Rebuilding:
         drawn = [token for one in reply.results if isinstance(one, calls.SampledTokens) for token in one.tokens]
         if message.advance_slot is not None:
             self._advance(message, reply.results[message.advance_slot])
+        self._compute_again(message, reply.counters, drawn[: reply.kept])
+        for one, counters in zip(message.others, reply.others, strict=True):
+            own = calls.Forward(one.context, one.tokens, adapter=one.adapter, zo_seed=one.zo_seed)
+            self._compute_again(own, counters, drawn[: reply.kept])
+
+    def _compute_again(self, message: calls.Forward, recorded: calls.PageCounters, kept: list[int]) -> None:
+        """What one context computed in a pass, and then the tokens that it `kept` of those drawn."""
         context = message.context
         if context not in self._wanted:
             return
-        self._recorded[context] = reply.counters
+        self._recorded[context] = recorded
         known = self._known.setdefault(context, [])
-        kept = drawn[: reply.kept]
         if _is_plain(message):
             known += [*message.pending, *message.tokens, *kept]
             return
@@ -167,6 +173,7 @@ class _Rebuilding:
                 horizon=None,
                 speculation=None,
                 continuation=None,
+                others=[],
             )
         )
         if kept:

@@ -1,11 +1,39 @@
 /** Traces rules, and prints what they are as samplers send them, what the mistakes of others are, and what is measured. */
 
+import { withEnd } from '../../../pie_mlx/javascript/inferlet/_rules/joining.mjs';
 import { PieError } from '../../../pie_mlx/javascript/inferlet/errors.mjs';
 import { rule, rules, Sampler } from '../../../pie_mlx/javascript/inferlet/index.mjs';
 
 const { hashUniform, scatter, where, whole } = rules;
 
+const unsure = rule(
+  function unsure(row, { nats }) {
+    return row.entropy.greater(nats);
+  },
+  { parameters: { nats: 3 } },
+);
+const spent = rule(
+  function spent(row, { doubt, budget }) {
+    const total = doubt.add(row.entropy);
+    return { until: total.greater(budget), states: { doubt: total } };
+  },
+  { parameters: { doubt: 0, budget: 4 } },
+);
+
 const USES = {
+  guidance: rules.guidance({ scale: 2 }),
+  contrastive: rules.contrastive({ plausible: 0.2 }),
+  mixture: rules.mixture(),
+  product: rules.product({ weight: 0.3 }),
+  ofThree: rule(
+    function ofThree(row, _, { second, third }) {
+      const { logits } = row;
+      return logits.add(second.logProbabilities.multiply(third.probabilities.sum())).subtract(third.entropy);
+    },
+    { candidates: 8, others: ['second', 'third'] },
+  )(),
+  unsure: unsure({ nats: 2 }),
+  joined: withEnd(rules.mirostat({ tau: 2, rate: 0.3 }), spent({ budget: 9 })),
   minP: rules.minP(),
   topNSigma: rules.topNSigma({ n: 1.5 }),
   eta: rules.eta({ epsilon: 1e-3 }),
@@ -38,6 +66,11 @@ const two = rule((row, { factor, shift }) => row.logits.multiply(factor).add(shi
 });
 
 const MISTAKES = {
+  votes_for_nothing: () => rules.vote([null]),
+  ends_nothing: () => withEnd(undefined, rules.eta()),
+  ends_twice: () => withEnd(unsure(), spent()),
+  ends_and_changes: () => withEnd(undefined, rule((row) => ({ logits: row.logits.divide(2), until: row.entropy.greater(1) }))()),
+  sees_other_candidates: () => withEnd(rules.typical(), unsure()),
   branches: () => rule((row) => (row.entropy > 1 ? row.logits : row.logits.divide(2))),
   loops: () => rule((row) => [...row.logits][0]),
   adds_conditions: () => rule((row) => row.logits.add(row.seen)),
@@ -84,6 +117,7 @@ console.log(
     line: [line + 1, sent(there)],
     after: sent(ruled.after([2.5]).rule),
     without: ruled.ruled(undefined).rule ?? null,
+    vote: rules.vote(['b', 'a', null, 'a', 'b']),
     counts: [USES.minP, USES.everything].map((use) => Sampler.argmax().ruled(use).countsTokens),
     green: [rules.greenShare([5, 900, 3, 70_000, 12, 5], 7), rules.greenShare(Uint32Array.of(1, 2, 3), 2 ** 24 - 1, 0.5)],
   }),

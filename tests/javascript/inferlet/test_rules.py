@@ -7,7 +7,8 @@ import msgspec
 import pytest
 
 from inferlet import rule, rules
-from inferlet.rules import Number, Row, Value, Whole, maximum, scatter, where
+from inferlet._rules.joining import with_end
+from inferlet.rules import Number, OtherRow, Row, Value, Whole, maximum, scatter, where
 from pie_mlx.calls import RuleGraph, RuleUse
 from tests.javascript.inferlet.running import run
 
@@ -22,6 +23,22 @@ def everything(row: Row, total: Value, key: Whole = 3) -> tuple[Value, dict[str,
     return 1.0 - apart, {"total": total + row.drawn.to_float(), "key": row.drawn}, total == 10.0
 
 
+@rule(candidates=8)
+def of_three(row: Row, second: OtherRow, third: OtherRow) -> Value:
+    return row.logits + second.log_probabilities * third.probabilities.sum() - third.entropy
+
+
+@rule
+def unsure(row: Row, nats: Number = 3.0) -> Value:
+    return row.entropy > nats
+
+
+@rule
+def spent(row: Row, doubt: Number = 0.0, budget: Number = 4.0) -> tuple[Value, dict[str, Number]]:
+    total = doubt + row.entropy
+    return total > budget, {"doubt": total}
+
+
 USES = {
     "minP": rules.min_p(),
     "topNSigma": rules.top_n_sigma(n=1.5),
@@ -33,7 +50,14 @@ USES = {
     "watermark": rules.watermark(key=7),
     "dry": rules.dry(multiplier=2.0),
     "entropyGate": rules.entropy_gate(5, pause=9.0),
+    "guidance": rules.guidance(scale=2.0),
+    "contrastive": rules.contrastive(plausible=0.2),
+    "mixture": rules.mixture(),
+    "product": rules.product(weight=0.3),
     "everything": everything(total=1.0),
+    "ofThree": of_three(),
+    "unsure": unsure(nats=2.0),
+    "joined": with_end(rules.mirostat(2.0, 0.3), spent(budget=9.0)),
 }
 
 
@@ -79,7 +103,16 @@ def test_the_share_of_green_tokens_is_the_same() -> None:
     assert acted()["green"] == [green([5, 900, 3, 70_000, 12, 5], 7), green([1, 2, 3], 2**24 - 1, 0.5)]
 
 
+def test_texts_vote_alike() -> None:
+    assert acted()["vote"] == [*rules.vote(["b", "a", None, "a", "b"])]
+
+
 MISTAKES = {
+    "votes_for_nothing": ("vote: no answer", "at least one"),
+    "ends_nothing": ("until: rule eta: it ends no text", "a condition"),
+    "ends_twice": ("unsure ends the text already", "one rule"),
+    "ends_and_changes": ("it changes the logits", "give it to the sampler"),
+    "sees_other_candidates": ("it sees 0 candidates, typical 256", "as many"),
     "branches": ("a value is no number yet", "a.less(b)"),
     "loops": ("a value cannot be looped over", "all tokens at once"),
     "adds_conditions": ("add: it takes float and float, got float and condition", "where(condition, a, b)"),

@@ -67,6 +67,32 @@ const parts = {
     };
   },
 
+  async together() {
+    const texts = ['a list: one two three, one two', 'Once there was a dog. It'].map((text) => tokenizer.encode(text));
+    const guided = Sampler.multinomial(1, 1, { seed: 11 }).ruled(rules.guidance({ scale: 2 }));
+    const written = async (most: number) => {
+      using told = new Context(model).append(texts[0]);
+      using plain = new Context(model).append(texts[1]);
+      const tokens: number[] = [];
+      for await (const step of told.generate(guided, { others: [plain], maxTokens: 10, stop: [], autoFlush: false }))
+        tokens.push(...(await step.upTo(most).execute()).tokens);
+      return { tokens, grown: [told.seqLen - texts[0].length, plain.seqLen - texts[1].length] };
+    };
+    const [alone, several] = [await written(1), await written(4)];
+    const unsure = rule((row, { nats }) => row.entropy.greater(nats), { parameters: { nats: 0 } });
+    using short = new Context(model).user('hi');
+    const ended = short.generate(Sampler.argmax().ruled(rules.typical()), { maxTokens: 12 }).until(
+      rule((row) => row.entropy.greater(0), { candidates: 256 })(),
+    );
+    using other = new Context(model).user('hi');
+    const plain = other.generate(Sampler.argmax(), { maxTokens: 12 }).until(unsure());
+    return {
+      same: String(alone.tokens) === String(several.tokens),
+      grown: [alone.grown, several.grown],
+      ended: [(await ended.collectTokens()).length, ended.finishReason, (await plain.collectTokens()).length],
+    };
+  },
+
   async adapters() {
     using adapter = Adapter.create(model, 'tour');
     using context = new Context(model).user('hi');

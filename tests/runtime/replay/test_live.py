@@ -80,6 +80,15 @@ SAVED = """\
     with Context.open(model, name) as opened:
         session.send(await opened.generate(Sampler.argmax(), max_tokens=6).collect_text())
 """
+TOGETHER = """\
+    model = Model.load(runtime.models()[0])
+    told, plain = Context(model).system("Be brief."), Context(model)
+    for topic in ("rain", "snow", "wind"):
+        for context in (told, plain):
+            context.user(topic)
+        sampler = Sampler.argmax().ruled(rules.guidance(scale=1.5))
+        session.send(await told.generate(sampler, others=[plain], max_tokens=6).collect_text())
+"""
 PATIENT = """\
     began = time.monotonic()
     session.send("ready")
@@ -173,8 +182,19 @@ async def test_live_begins_at_the_first_difference_and_says_so(laboratory):
         (DRAFTS, '"wind"', '"hail"'),
         (PLACED, '"MARK"', '"mark"'),
         (SAVED, '"MARK"', '"mark"'),
+        (TOGETHER, '"wind")', '"hail")'),
     ],
-    ids=["a conversation", "a fork", "the other fork", "a grammar", "single steps", "drafts", "positions", "snapshots"],
+    ids=[
+        "a conversation",
+        "a fork",
+        "the other fork",
+        "a grammar",
+        "single steps",
+        "drafts",
+        "positions",
+        "snapshots",
+        "contexts that are joined",
+    ],
 )
 async def test_what_follows_is_what_a_whole_run_would_have_drawn(laboratory, body, before, after):
     body = body.replace(" {random.random()}", "")

@@ -9,9 +9,10 @@ from msgspec.structs import replace
 from pie_mlx.calls import AnyResult, Continuation, Forward, ForwardReply, SampledTokens, Sampler, Slot, joined
 from pie_mlx.engine.handlers.forward.forward_request import next_sampler
 from pie_mlx.engine.kv import PageStore, WorkingToken
-from pie_mlx.engine.scheduler.forward_task import PassContinuation
+from pie_mlx.engine.scheduler.forward_task import PassContinuation, advance_matchers
 from pie_mlx.engine.scheduler.live_context import LiveContext, Prefetched
 from pie_mlx.engine.services import Services
+from pie_mlx.engine.text.grammar import Matcher
 from pie_mlx.errors import BatchFailedError, ForwardTimeoutError, InvalidArgumentError, PieError
 
 MOST_PREFETCHED = 16
@@ -26,14 +27,15 @@ LONGEST_SECONDS = 32e-3
 RunPass = Callable[[Forward, PassContinuation | None], Awaitable[ForwardReply]]
 
 
-async def run_passes(run: RunPass, context: LiveContext, call: Forward, plan: Continuation) -> ForwardReply:
-    """Run all passes of a call; the reply brings their tokens as those of one.
+async def run_passes(run: RunPass, contexts: Sequence[LiveContext], call: Forward, plan: Continuation) -> ForwardReply:
+    """Run all passes of a call on `contexts`, the first of which draws; the reply brings their tokens as those of one.
 
     Raises InvalidArgumentError for a call that cannot continue, and what the first pass raises. If a later pass fails,
     the reply brings the tokens so far, and the next call gets the error. A later call on the context ends the passes,
     as it comes before steps that its program has not asked for yet (P3).
     """
-    sampler, named = next_sampler(call), context.named
+    context = contexts[0]
+    sampler, named = next_sampler(call), [one.named for one in contexts]
     if not isinstance(plan.tokens, int) or plan.tokens < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidArgumentError(f"continuation: {plan.tokens} tokens", hint="ask for none or more")
     if sampler is None:
@@ -47,7 +49,7 @@ async def run_passes(run: RunPass, context: LiveContext, call: Forward, plan: Co
     first, drawn, in_kv, drafted = reply, _drawn(reply), reply.kept, reply.drafted
     replayed, reuse, forced = reply.replayed, reply.reuse, reply.forced
     while not (ended := _ends(reply, stops) or len(drawn.tokens) >= wanted):
-        if context.named != named or _is_cancelled():
+        if named != [one.named for one in contexts] or _is_cancelled():
             break
         left = wanted - len(drawn.tokens)
         try:
@@ -89,6 +91,7 @@ def _following(call: Forward, plan: Continuation, sampler: Sampler, drawn: list[
         slots=[Slot(len(tokens) - 1, sampler)],
         speculation=speculation,
         continuation=replace(plan, tokens=left, claimed=0),
+        others=[replace(one, tokens=tokens) for one in call.others],
         horizon=None if plan.prospect is None else plan.prospect.after(len(drawn)),
     )
 
@@ -203,3 +206,33 @@ def count_in(store: PageStore, context: LiveContext, call: Forward, inputs: Sequ
     count = sum(1 for _ in pairs)
     store.working.append(context.id, pending[:count])
     return count
+
+
+def may_go_on(call: Forward, matchers: Sequence[Matcher]) -> bool:
+    """Whether steps may follow the pass: it reserves pages, and advances grammars."""
+    return call.reserve and (call.advance_slot is not None or not matchers)
+
+
+def advance(
+    call: Forward,
+    matchers: Sequence[Matcher],
+    results: Sequence[AnyResult],
+    continuation: PassContinuation | None,
+) -> bool:
+    """Feed the sampled tokens to the matchers; whether one of them has terminated (G13)."""
+    if call.advance_slot is not None:
+        sampled = results[call.advance_slot]
+        if isinstance(sampled, SampledTokens):
+            advance_matchers(matchers, sampled.tokens, continuation)
+    return any(matcher.is_terminated for matcher in matchers)
+
+
+def finish_of(call: Forward, results: Sequence[AnyResult]) -> str:
+    """Why a text ends with a pass, as far as its call says."""
+    plan, steps = call.continuation or call.speculation, call.continuation
+    for drawn in results:
+        if isinstance(drawn, SampledTokens):
+            if plan is not None and any([token in plan.stop_tokens for token in drawn.tokens]):
+                return "stop"
+            return "length" if steps is not None and steps.asked and len(drawn.tokens) > steps.tokens else ""
+    return ""

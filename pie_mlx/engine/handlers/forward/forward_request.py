@@ -4,44 +4,31 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from pie_mlx.calls import (
-    HIGHEST_TEMPERATURE,
-    MOST_DRAWS,
-    MOST_SCORED_ROWS,
     AttentionScores,
-    Distribution,
     Forward,
     HiddenMean,
-    HiddenState,
-    Logits,
-    Logprob,
     Logprobs,
     ModelInfo,
-    Probe,
-    RuleUse,
     Sampler,
     Slot,
 )
 from pie_mlx.engine.handlers.forward.pass_pages import check_room
+from pie_mlx.engine.handlers.forward.slot_checks import check_advance, check_slot_count, check_slots
 from pie_mlx.engine.handlers.forward.text_readings import counted, mean_requests, score_requests
 from pie_mlx.engine.hosting.process import HostedProcess
 from pie_mlx.engine.kv import PageStore, WorkingToken
 from pie_mlx.engine.kv.masks import canonical_row, is_empty, row_runs
 from pie_mlx.engine.kv.pages.record import check_tokens
-from pie_mlx.engine.model.rules.checking import check_use
 from pie_mlx.engine.model.runner.batch import LogitsRequest, PackedMask
 from pie_mlx.engine.model.step import AdapterUse
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.text.logit_mask import pack_runs
-from pie_mlx.errors import ContextLengthError, InvalidArgumentError, InvalidTypeError, SpeculationError
+from pie_mlx.errors import ContextLengthError, InvalidArgumentError, SpeculationError
 
 LONG_REQUEST = 16_384
 SLOT_LENGTH = 8
 """Tokens and runs that are checked on the engine's loop: 10 ms. More would keep others waiting."""
-SLOTS_PER_INPUT = 16
-"""A pass has so many for each input, and MOST_DRAWS in any case."""
-MOST_READ_BYTES = 64 << 20
-"""The answer of a pass: what one frame to a worker holds."""
 
 
 def check_lengths(call: Forward, length: int, model: ModelInfo) -> None:
@@ -63,7 +50,7 @@ def check_lengths(call: Forward, length: int, model: ModelInfo) -> None:
         )
     if call.attention_masks is not None:
         _check_rows(call.attention_masks, own, first_slot + own)
-    _check_slot_count(call.slots, own)
+    check_slot_count(call.slots, own)
 
 
 def check_plans(call: Forward, model: ModelInfo) -> None:
@@ -142,9 +129,9 @@ def read_inputs(call: Forward, length: int, model: ModelInfo, use: AdapterUse) -
     """
     check_tokens(call.pending, model.vocabulary_size)
     check_tokens(call.tokens, model.vocabulary_size)
-    _check_slots(call.slots, len(call.tokens), length + len(call.pending) + len(call.tokens), model)
+    check_slots(call, length + len(call.pending) + len(call.tokens), model)
     if call.advance_slot is not None:
-        _check_advance(call.slots, call.advance_slot)
+        check_advance(call.slots, call.advance_slot)
     first_slot = length + len(call.pending)
     positions = _positions(call, first_slot, model.maximum_positions)
     rows = _rows(call, first_slot)
@@ -277,132 +264,3 @@ def _row(index: int, row: Sequence[int], slot: int, slots: int) -> bytes | None:
             hint="leave at least one slot at or before the token visible",
         )
     return mask
-
-
-def _check_slot_count(slots: Sequence[Slot], inputs: int) -> None:
-    """Raises InvalidArgumentError for more slots than anybody needs at so many inputs."""
-    most = max(MOST_DRAWS, SLOTS_PER_INPUT * inputs)
-    if len(slots) > most:
-        raise InvalidArgumentError(
-            f"forward: {len(slots)} slots, at most {most} for {inputs} inputs", hint="read in several passes"
-        )
-
-
-def _check_slots(slots: Sequence[Slot], inputs: int, length: int, model: ModelInfo) -> None:
-    """Raises InvalidArgumentError for slots, probes and biases out of range, and for more than one pass may draw or
-    read (F6, L3, L4, L7), InvalidTypeError for what reads nothing."""
-    for slot in slots:
-        _check_slot(slot, inputs, model.vocabulary_size)
-    if len(slots) > 1:  # a single sampler has checked itself
-        _check_draws(slots, inputs)
-        if any(isinstance(slot.read, HiddenMean) for slot in slots):
-            raise InvalidArgumentError(
-                "HiddenMean: the pass reads something else as well", hint="read each in a pass of its own"
-            )
-        _check_scores(slots)
-    probes = [slot.read for slot in slots if not isinstance(slot.read, Sampler)]
-    if probes:
-        _check_probes(probes, length, model)
-
-
-def _check_scores(slots: Sequence[Slot]) -> None:
-    """Raises InvalidArgumentError for attention that is read twice."""
-    if len([slot for slot in slots if isinstance(slot.read, AttentionScores)]) > 1:
-        raise InvalidArgumentError("AttentionScores: the pass reads them twice", hint="read each in a pass of its own")
-
-
-def _check_advance(slots: Sequence[Slot], advance_slot: int) -> None:
-    """Raises InvalidArgumentError for a slot that draws no token, or several: grammars move on by one (G13)."""
-    if not 0 <= advance_slot < len(slots):
-        raise InvalidArgumentError(
-            f"forward: advance_slot {advance_slot} is outside the {len(slots)} slots of this pass",
-            hint="name the slot whose token the grammars are fed",
-        )
-    read = slots[advance_slot].read
-    if not isinstance(read, Sampler) or read.draws != 1:
-        raise InvalidArgumentError(
-            f"forward: advance_slot {advance_slot} draws no token, or several", hint="name a sampler of one draw"
-        )
-
-
-def _check_slot(slot: Slot, inputs: int, vocabulary_size: int) -> None:
-    if not (isinstance(slot.index, int) and 0 <= slot.index < inputs):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidArgumentError(
-            f"forward: index {slot.index} is outside the {inputs} input tokens of this pass",
-            hint="indices count the pass's own input from 0",
-        )
-    if not isinstance(slot.read, Sampler | Probe):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidTypeError(f"forward: {type(slot.read).__name__} reads nothing", hint="use a Sampler or a probe")
-    if isinstance(slot.read, Sampler):
-        if slot.read.logit_bias:
-            check_tokens(list(slot.read.logit_bias), vocabulary_size)
-        if slot.read.rule is not None:
-            _check_rule(slot.read, slot.read.rule)
-    elif isinstance(slot.read, AttentionScores) and not 1 <= slot.read.rows <= min(slot.index + 1, MOST_SCORED_ROWS):
-        raise InvalidArgumentError(
-            f"AttentionScores: {slot.read.rows} rows up to input {slot.index} of the pass",
-            hint=f"name at least 1 row, at most {MOST_SCORED_ROWS} and no more than there are inputs up to there",
-        )
-
-
-def _check_rule(sampler: Sampler, rule: RuleUse) -> None:
-    check_use(rule)
-    if sampler.carries_states and sampler.draws > 1:
-        raise InvalidArgumentError(
-            f"rule {rule.graph.name}: {sampler.draws} draws at once, but it carries states from draw to draw",
-            hint="draw one token at a time, or fork the context",
-        )
-
-
-def _check_draws(slots: Sequence[Slot], inputs: int) -> None:
-    """A pass draws no more than one sampler may, or one token at each input (L3)."""
-    draws = sum(slot.read.draws for slot in slots if isinstance(slot.read, Sampler))
-    most = max(MOST_DRAWS, inputs)
-    if draws > most:
-        raise InvalidArgumentError(f"forward: {draws} draws, at most {most} at once", hint="draw in several passes")
-
-
-def _check_probes(probes: Sequence[Probe], length: int, model: ModelInfo) -> None:
-    size_bytes = sum(_size_bytes(probe, length, model) for probe in probes)
-    if size_bytes > MOST_READ_BYTES:
-        raise InvalidArgumentError(
-            f"forward: what is read comes to {size_bytes >> 20} MiB, at most {MOST_READ_BYTES >> 20} at once",
-            hint="read at fewer inputs, or less of each: Logprobs, or a Distribution of its k most likely tokens",
-        )
-    for probe in probes:
-        _check_probe(probe, model)
-
-
-def _size_bytes(probe: Probe, length: int, model: ModelInfo) -> int:
-    """What the answer takes on the wire, of a context of `length` slots after the pass."""
-    if isinstance(probe, AttentionScores):
-        return 4 * (model.attention_groups if probe.by_group else 1) * -(-length // model.page_size)
-    if isinstance(probe, Logits):
-        return 4 * model.vocabulary_size
-    if isinstance(probe, Distribution):
-        return 12 * min(probe.k or model.vocabulary_size, model.vocabulary_size)
-    if isinstance(probe, HiddenState | HiddenMean):
-        return 9 * model.hidden_size
-    return 9 * len(probe.token_ids) if isinstance(probe, Logprobs) else 9
-
-
-def _check_probe(read: Probe, model: ModelInfo) -> None:
-    if isinstance(read, Logprob | Logprobs):
-        ids = [read.token_id] if isinstance(read, Logprob) else read.token_ids
-        if not ids:
-            raise InvalidArgumentError("Logprobs: no token ids", hint="name at least one token")
-        check_tokens(ids, model.vocabulary_size)
-    if isinstance(read, HiddenState | HiddenMean) and not model.hidden_size:
-        raise InvalidArgumentError(
-            f"{type(read).__name__}: where {model.name} ends in its output head was not found", hint="use another model"
-        )
-    if isinstance(read, AttentionScores) and not model.attention_groups:
-        raise InvalidArgumentError(
-            f"AttentionScores: {model.name} computes its attention itself, so that nothing is known of it",
-            hint="use a model of a paged tier (docs/reference/architectures.md)",
-        )
-    if isinstance(read, Distribution) and not (0 < read.temperature <= HIGHEST_TEMPERATURE and read.k >= 0):
-        raise InvalidArgumentError(
-            f"Distribution: temperature {read.temperature}, k {read.k}",
-            hint=f"0 < temperature <= {HIGHEST_TEMPERATURE:g} and k >= 0",
-        )

@@ -1,7 +1,7 @@
 """One forward pass: check it, attach what is cached, compute the rest, commit."""
 
 from collections.abc import Coroutine, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -10,9 +10,12 @@ from pie_mlx.calls import Sampler
 from pie_mlx.engine.handlers.base import answers
 from pie_mlx.engine.handlers.forward.checkpointing import compute_to_checkpoints, keep_way_back
 from pie_mlx.engine.handlers.forward.continuation import (
+    advance,
     claimed_tokens,
     count_in,
+    finish_of,
     limit_steps,
+    may_go_on,
     prefetching,
     run_passes,
     split_prefetched,
@@ -25,10 +28,12 @@ from pie_mlx.engine.handlers.forward.forward_request import (
     reads_mean,
     requests,
 )
+from pie_mlx.engine.handlers.forward.gang_pass import forward_together
 from pie_mlx.engine.handlers.forward.jumping import find_jump, may_jump
 from pie_mlx.engine.handlers.forward.pass_pages import (
     PrefixMatch,
     match_prefix,
+    paid,
     reserve_pages,
     room_on_page,
     told_reuse,
@@ -42,16 +47,13 @@ from pie_mlx.engine.kv import WorkingToken
 from pie_mlx.engine.market import Horizon, declared_horizon
 from pie_mlx.engine.model.adapters import NO_ADAPTER, AdapterUse
 from pie_mlx.engine.model.runner.batch import LogitsRequest
-from pie_mlx.engine.scheduler.forward_task import PassContinuation, advance_matchers
+from pie_mlx.engine.scheduler.forward_task import PassContinuation, freedom_of
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.speculation.drafting import DraftRow
-from pie_mlx.engine.text.grammar import NO_FREEDOM, Freedom, Matcher
+from pie_mlx.engine.text.grammar import Matcher
 from pie_mlx.engine.text.logit_mask import allowed_next
-from pie_mlx.errors import TokenBudgetError
 from pie_mlx.events import PassCompleted
-
-T = TypeVar("T")
 
 NO_HORIZON = Horizon(0.0, 1.0)
 """In an event: the bid was declared."""
@@ -63,6 +65,8 @@ async def forward(services: Services, process: HostedProcess, call: calls.Forwar
     context.raise_deferred()
     check_plans(call, services.model_info)
     matchers = process.matchers_of(call.matchers)
+    if call.others:
+        return await forward_together(services, process, context, call, matchers)
     run_pass = _adapted_pass if call.adapter or call.zo_seed else _pass
 
     def run(one: calls.Forward, continuation: PassContinuation | None) -> Coroutine[Any, Any, calls.ForwardReply]:
@@ -70,7 +74,7 @@ async def forward(services: Services, process: HostedProcess, call: calls.Forwar
 
     if call.continuation is None or not call.continuation.asked:
         return await run(call, prefetching(context, call))
-    return await run_passes(run, context, call, call.continuation)
+    return await run_passes(run, [context], call, call.continuation)
 
 
 async def _adapted_pass(
@@ -134,7 +138,7 @@ async def _turn(
     inputs, fixed = await checked_inputs(services, process, context, call, length, use)
     if call.horizon is not None:
         services.rebid(process, context, declared_horizon(*call.horizon))
-    free = _freedom(matchers)
+    free = freedom_of(matchers)
     bound = () if free.tokens else matchers
     mask = allowed_next(bound, fixed) if bound or fixed is not None else None
     reads = requests(services.store, context, call, inputs, mask, claimed)
@@ -142,14 +146,14 @@ async def _turn(
     if call.speculation is not None:
         row = DraftRow(matchers, mask)
         drafted = await plan_drafts(services, context, call, call.speculation, inputs, reads, row, fixed)
-    if drafted is not None or not _may_go_on(call, matchers):
+    if drafted is not None or not may_go_on(call, matchers):
         continuation = None
     if continuation is not None:
         continuation.restrict(bound, fixed, free)
         limit_steps(services, continuation, claimed, length + len(inputs))
     plain = plain_inputs(call, length)
     work = _run(services, context, call, inputs, plain, reads, drafted, continuation, forced)
-    results, match = await _paid(services, process, len(inputs), drafted or continuation, work)
+    results, match = await paid(services, process.account, len(inputs), drafted or continuation, work)
     if reads_mean(call):
         results = [mean_of(results)]
     elif len(results) > len(call.slots):
@@ -167,7 +171,7 @@ async def _turn(
         process.reuse += reuse
     if services.details.tokens:
         report_tokens(services, process, context, length, inputs, results)
-    finish = _finish_of(call, results)
+    finish = finish_of(call, results)
     also = further + claimed, forced
     _tell(services, process, context, counts, rows, drafted, also, requested_seconds, reuse, finish)
     if reread:
@@ -181,7 +185,7 @@ async def _turn(
     context.sampled += further + sum([isinstance(slot.read, Sampler) for slot in call.slots])
     if context.watch is not None:
         tell_drawn(services, process, context, context.watch)
-    terminated = _advance(call, matchers, results, continuation)
+    terminated = advance(call, matchers, results, continuation)
     counters = services.store.contexts[context.id].counters()
     return calls.ForwardReply(
         results,
@@ -193,46 +197,6 @@ async def _turn(
         replayed=replayed,
         reuse=reuse,
     )
-
-
-def _may_go_on(call: calls.Forward, matchers: Sequence[Matcher]) -> bool:
-    """Whether steps may follow the pass: it reserves pages, and advances grammars."""
-    return call.reserve and (call.advance_slot is not None or not matchers)
-
-
-def _freedom(matchers: Sequence[Matcher]) -> Freedom:
-    """How long none of the matchers forbids anything."""
-    if not matchers:
-        return NO_FREEDOM
-    found = [matcher.freedom for matcher in matchers]
-    return Freedom(min(free.tokens for free in found), frozenset().union(*(free.ends for free in found)))
-
-
-async def _paid(
-    services: Services,
-    process: HostedProcess,
-    tokens: int,
-    more: DraftedPass | PassContinuation | None,
-    work: Coroutine[Any, Any, T],
-) -> T:
-    """Run a pass of `tokens` inputs, and as `more` as there are tokens for, on the process's token wallet.
-
-    A failed one costs nothing, and neither do rejected drafts (M3).
-    """
-    try:
-        reservation = services.accounting.reserve_tokens(process.account, tokens, 0 if more is None else more.count)
-    except TokenBudgetError:
-        work.close()
-        raise
-    if more is not None:
-        more.trim(reservation.drafts)
-    appended = 0
-    try:
-        results = await work
-        appended = tokens if more is None else tokens + more.kept
-        return results
-    finally:
-        services.accounting.charge_tokens(process.account, reservation, appended)
 
 
 async def _run(
@@ -318,20 +282,6 @@ def _shift(read: LogitsRequest, by: int) -> LogitsRequest:
     return LogitsRequest(read.index + by, read.read, read.stream, read.counter, read.mask, read.counts, read.watch)
 
 
-def _advance(
-    call: calls.Forward,
-    matchers: Sequence[Matcher],
-    results: Sequence[calls.AnyResult],
-    continuation: PassContinuation | None,
-) -> bool:
-    """Feed the sampled tokens to the matchers; whether one of them has terminated (G13)."""
-    if call.advance_slot is not None:
-        sampled = results[call.advance_slot]
-        if isinstance(sampled, calls.SampledTokens):
-            advance_matchers(matchers, sampled.tokens, continuation)
-    return any(matcher.is_terminated for matcher in matchers)
-
-
 def _tell(
     services: Services,
     process: HostedProcess,
@@ -378,14 +328,3 @@ def _tell(
             reread_tokens=reread,
         )
     )
-
-
-def _finish_of(call: calls.Forward, results: Sequence[calls.AnyResult]) -> str:
-    """Why a text ends with a pass, as far as its call says."""
-    plan, steps = call.continuation or call.speculation, call.continuation
-    for drawn in results:
-        if isinstance(drawn, calls.SampledTokens):
-            if plan is not None and any([token in plan.stop_tokens for token in drawn.tokens]):
-                return "stop"
-            return "length" if steps is not None and steps.asked and len(drawn.tokens) > steps.tokens else ""
-    return ""

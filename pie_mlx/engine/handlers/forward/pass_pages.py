@@ -1,8 +1,9 @@
-"""The pages of a pass: attached from the prefix cache, reserved, and as they were after an error."""
+"""What a pass takes: pages, attached from the prefix cache, reserved, and as they were after an error; and tokens of a
+wallet."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Coroutine, Generator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from msgspec.structs import replace
 
@@ -13,6 +14,9 @@ from pie_mlx.engine.kv import PageMiss, PageStore, WorkingToken
 from pie_mlx.engine.model.runner.batch import LogitsRequest
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
+from pie_mlx.errors import TokenBudgetError
+
+T = TypeVar("T")
 
 TOLD_TOKENS = 8
 """Of a text that differs from a cached one."""
@@ -141,3 +145,42 @@ async def reserve_pages(services: Services, context: LiveContext, tokens: int) -
     pages = lacking + (store.states.lacking_pages(number) if store.states.pages_each else 0)
     if pages:
         await services.queue.with_pages(context, pages, take)
+
+
+class Further(Protocol):
+    """What may follow the inputs of a pass: `count` tokens at most, of which `kept` are in KV once it is over."""
+
+    @property
+    def count(self) -> int: ...
+    @property
+    def kept(self) -> int: ...
+    def trim(self, count: int) -> None:
+        """Add no more than `count`."""
+        ...
+
+
+async def paid(
+    services: Services,
+    account: int,
+    tokens: int,
+    more: Further | None,
+    work: Coroutine[Any, Any, T],
+) -> T:
+    """Run a pass of `tokens` inputs, and as `more` as there are tokens for, on the process's token wallet.
+
+    A failed one costs nothing, and neither do rejected drafts (M3).
+    """
+    try:
+        reservation = services.accounting.reserve_tokens(account, tokens, 0 if more is None else more.count)
+    except TokenBudgetError:
+        work.close()
+        raise
+    if more is not None:
+        more.trim(reservation.drafts)
+    appended = 0
+    try:
+        results = await work
+        appended = tokens if more is None else tokens + more.kept
+        return results
+    finally:
+        services.accounting.charge_tokens(account, reservation, appended)

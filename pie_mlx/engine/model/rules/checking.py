@@ -9,6 +9,7 @@ from pie_mlx.calls import (
     MOST_CANDIDATES,
     MOST_COST,
     MOST_OPERATIONS,
+    MOST_OTHERS,
     MOST_STATES,
     OPERATIONS,
     RuleGraph,
@@ -23,7 +24,8 @@ from pie_mlx.errors import InvalidArgumentError
 MOST_LIVE_ROWS = 16
 """Rows of the vocabulary that a rule may need at once, for each row of the batch."""
 
-_NAMED = {"parameter", "integer_parameter", "state", "integer_state"}
+_OTHERS = {"other_logits", "other_log_total"}
+_NAMED = {"parameter", "integer_parameter", "state", "integer_state"} | _OTHERS
 _CANDIDATE_SHARE = 1 / 64
 """What an operation over the candidates costs of one over the vocabulary, roughly."""
 _CHOICE_COST = 45.0
@@ -57,6 +59,7 @@ def check_graph(graph: RuleGraph) -> None:
         raise _refusal(graph, f"{len(graph.nodes)} operations, at most {MOST_OPERATIONS}", "split or simplify it")
     if not 0 <= graph.candidates <= MOST_CANDIDATES:
         raise _refusal(graph, f"{graph.candidates} candidates, at most {MOST_CANDIDATES}", "look at fewer tokens")
+    _check_others(graph)
     types = _types(graph)
     _check_results(graph, types)
     rows, cost = _live_rows(graph, types), _cost(graph, types)
@@ -70,6 +73,16 @@ def check_graph(graph: RuleGraph) -> None:
             f"a step costs as much as {cost:.0f} additions of a row, at most {MOST_COST:.0f}",
             "look at the most likely tokens only: @rule(candidates=256)",
         )
+
+
+def _check_others(graph: RuleGraph) -> None:
+    if len(graph.others) > MOST_OTHERS or len(set(graph.others)) < len(graph.others):
+        raise _refusal(
+            graph, f"{len(graph.others)} other contexts, at most {MOST_OTHERS} of different names", "read fewer rows"
+        )
+    read = {node.name for node in graph.nodes if node.operation in _OTHERS}
+    if unknown := read.difference(graph.others):
+        raise _refusal(graph, f"it reads rows of {', '.join(sorted(unknown))}", "name them in `others`")
 
 
 def _types(graph: RuleGraph) -> list[ValueType]:

@@ -28,16 +28,19 @@ class StateRow(NamedTuple):
 
 class RuledRow(NamedTuple):
     """What a rule needs to know of a row besides its logits: the token that the row computes, `previous`, a `random`
-    number of [0, 1), and the states that the step before leaves, None where the use has them."""
+    number of [0, 1), the states that the step before leaves, None where the use has them, and the rows of `others`
+    among all logits of the step."""
 
     use: RuleUse
     previous: int
     random: float
     before: StateRow | None = None
+    others: tuple[int, ...] = ()
 
 
 class RuleRun:
-    """One rule over `logits` [rows, vocabulary] float32, in which forbidden tokens are -inf.
+    """One rule over `logits` [rows, vocabulary] float32, in which forbidden tokens are -inf. Rows of other contexts are
+    among those of `step`.
 
     `counts` are those of each row's text; `last` [rows] int32 is what each row computes, where that is still being
     drawn: the rows do not have it yet. `indices` are the rows' places in the caller's list.
@@ -50,8 +53,9 @@ class RuleRun:
         rows: Sequence[RuledRow],
         counts: Sequence[TokenCounts | None],
         last: mx.array | None,
+        step: mx.array | None = None,
     ) -> None:
-        self.graph, self.indices = rows[0].use.graph, indices
+        self.graph, self.indices, self._step = rows[0].use.graph, indices, logits if step is None else step
         self._logits, self._rows, self._counts, self._last = mx.maximum(logits, FORBIDDEN), rows, counts, last
         self._values: dict[int, mx.array] = {}
         self._drawn: mx.array | None = None
@@ -151,6 +155,10 @@ class RuleRun:
                 return self._state(node.name)
             case "integer_state":
                 return self._state(node.name).astype(mx.int32)
+            case "other_logits":
+                return self._of_candidates(self._other(node.name))
+            case "other_log_total":
+                return current_backend().log_sum_exp(self._other(node.name))
             case operation if OPERATIONS[operation].inputs or operation == "constant":
                 return computed(node, inputs, self._chosen, self._logits.shape[-1])
             case operation:
@@ -196,6 +204,11 @@ class RuleRun:
             case _:
                 raise RuntimeError(f"{name}: the check of the rule should have refused it")
 
+    def _other(self, name: str) -> mx.array:
+        """The logits of another context, [rows, vocabulary]."""
+        place = self.graph.others.index(name)
+        return mx.maximum(self._step[integers([row.others[place] for row in self._rows])], FORBIDDEN)
+
     def _of_candidates(self, row: mx.array) -> mx.array:
         return row if self._chosen is None else mx.take_along_axis(row, self._chosen, axis=-1)
 
@@ -221,9 +234,10 @@ def run_rules(
     rules: Sequence[RuledRow | None],
     counts: Sequence[TokenCounts | None],
     last: mx.array | None = None,
+    step: mx.array | None = None,
 ) -> tuple[mx.array, list[RuleRun]]:
     """`logits` [rows, vocabulary] as each row's rule changes them, and one run for each rule; rows without a rule are
-    not touched."""
+    not touched. `step` has all logits of the step, of which rules read rows of other contexts."""
     groups: dict[bytes, list[int]] = {}
     for index, rule in enumerate(rules):
         if rule is not None:
@@ -239,6 +253,7 @@ def run_rules(
             own,
             [counts[index] for index in indices],
             last if last is None or places is None else last[places],
+            logits if step is None else step,
         )
         runs.append(run)
     if len(runs) == 1 and len(runs[0].indices) == len(rules):

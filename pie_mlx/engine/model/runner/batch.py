@@ -22,21 +22,31 @@ PackedMask = npt.NDArray[np.uint32]
 """Allowed tokens, bit i of word i // 32, one row of ceil(vocabulary / 32) words."""
 
 
+class SharedDraw(msgspec.Struct, frozen=True):
+    """The row of a context that follows another one of its gang: a rule reads it, as that of its `place`, 0-based, and
+    the context goes on with the token that the first one draws."""
+
+    place: int
+    draws: int = 1
+
+
 @dataclass(frozen=True, slots=True)
 class LogitsRequest:
     """One reading of the logits at token `index` of a context's BatchEntry.
 
     `stream` and `counter` key the random draw (L6); `mask` restricts samplers only, probes see the plain logits (F9).
     `counts` are those of the text up to this row, for a sampler with penalties (L7). `watch` learns what is drawn.
+    `gang` is the first context of those whose rows a rule joins; 0 for a context alone.
     """
 
     index: int
-    read: Sampler | Probe
+    read: Sampler | Probe | SharedDraw
     stream: int = 0
     counter: int = 0
     mask: PackedMask | None = None
     counts: TokenCounts | None = field(default=None, compare=False)
     watch: TokenWatch | None = None
+    gang: int = 0
 
     def after(self, states: Sequence[float]) -> "LogitsRequest":
         """The same of a row whose rule is given the `states` that the draw before left; none leave it as it is."""
@@ -245,6 +255,7 @@ def next_reads(entry: BatchEntry, drawn: int, known: Sequence[int]) -> list[Logi
             read.counter + drawn if isinstance(read.read, Sampler) else 0,
             counts=read.counts and read.counts.after(known),
             watch=read.watch,
+            gang=read.gang,
         )
         for read in entry.reads
     ]

@@ -14,8 +14,9 @@ import numpy as np
 from pie_mlx.backends import current_backend
 from pie_mlx.calls import MOST_DRAWS, AnyResult, HiddenMean, HiddenState, Probe, SampledTokens, Sampler
 from pie_mlx.engine.model.rules.run import RuledRow, RuleRun, StateRow, run_rules
-from pie_mlx.engine.model.runner.batch import Draws, EntryResult, LogitsRequest, PackedMask, Reads
+from pie_mlx.engine.model.runner.batch import Draws, EntryResult, LogitsRequest, PackedMask, Reads, SharedDraw
 from pie_mlx.engine.model.runner.drawing import from_most_likely, from_whole_row, needs_order
+from pie_mlx.engine.model.runner.gang_rows import gangs_of
 from pie_mlx.engine.model.runner.penalties import penalized
 from pie_mlx.engine.model.runner.probing import Probing, drawn_logprobs, likely_logprobs
 from pie_mlx.engine.model.runner.randomness import uniform
@@ -73,6 +74,7 @@ class Sampling:
         self._watched: dict[int, LogitsRequest] = {}
         self._states: dict[int, StateRow] = {}
         self._follows: dict[int, int] = {}
+        self._gangs = gangs_of(reads) if any([read.gang for own in reads for _, read in own]) else {}
         self._rounds = [_Round()]
         asked: list[tuple[int, Probe]] = []
         for place, own in enumerate(reads):
@@ -81,9 +83,12 @@ class Sampling:
             for row, read in own:
                 if isinstance(read.read, Sampler):
                     self._add(row, read, read.read, None if states is None else states.get(place))
-                else:
+                elif not isinstance(read.read, SharedDraw):
                     asked.append((row, read.read))
             self._last.append(len(self._tokens) - 1 if len(self._tokens) > before else None)
+        for gang in self._gangs.values():
+            for place in gang.followers:
+                self._last[place] = self._last[gang.first]
         self._groups = [group for one in self._rounds for group in self._build(one)]
         self._scored = self._scores()
         self._likely = self._likely_tokens() if self._watched else []
@@ -149,13 +154,16 @@ class Sampling:
                     scores = self._logprobs[drawn] if read.read.scores else []
                     states, ended = ([], False) if read.read.rule is None else self._left_after(drawn, read.read)
                     values.append(SampledTokens(self._tokens[drawn], scores, states, ended))
-                else:
+                elif not isinstance(read.read, SharedDraw):
                     values.append(next(probed))
             results.append(values)
         sums = host_view(self._sums)
         broken = np.isnan(sums) | (sums == np.inf)
         results = self._without_broken(results, broken.tolist()) if broken.any() else results
-        return self._without_failed(results) if any([group.runs for group in self._groups]) else results
+        results = self._without_failed(results) if any([group.runs for group in self._groups]) else results
+        for gang in self._gangs.values():
+            gang.share(results)
+        return results
 
     def _add(self, row: int, read: LogitsRequest, sampler: Sampler, before: StateRow | None) -> None:
         carries = sampler.rule is not None and sampler.carries_states
@@ -187,7 +195,8 @@ class Sampling:
             return None
         inputs = self._inputs
         previous = inputs[row] if not isinstance(inputs, mx.array) and row < len(inputs) else 0
-        return RuledRow(sampler.rule, previous, uniform(read.stream, read.counter, MOST_DRAWS), before)
+        others = self._gangs[read.gang].rows if read.gang else ()
+        return RuledRow(sampler.rule, previous, uniform(read.stream, read.counter, MOST_DRAWS), before, others)
 
     def _build(self, one: _Round) -> Iterator[_Drawn]:
         """The draws of a round; the states that they leave are there for the next one."""
@@ -334,6 +343,7 @@ def prepared(draws: Draws, logits: mx.array, last: mx.array | None = None) -> tu
 
     `last` [rows] int32 is what each row computes, where that is still being drawn.
     """
+    step = logits
     if draws.rows != list(range(logits.shape[0])):
         rows = integers(draws.rows)
         logits, last = logits[rows], None if last is None else last[rows]
@@ -342,7 +352,7 @@ def prepared(draws: Draws, logits: mx.array, last: mx.array | None = None) -> tu
     masked = apply_masks(logits, draws.masks)
     if draws.rules.count(None) == len(draws.rules):
         return masked, []
-    changed, runs = run_rules(masked, draws.rules, draws.counts, last)
+    changed, runs = run_rules(masked, draws.rules, draws.counts, last, step)
     return apply_masks(changed, draws.masks), runs
 
 

@@ -117,6 +117,7 @@ function completeForwardReply(found) {
     results: each(byTag('result', { sampled_tokens: completeSampledTokens }))(found.results),
     counters: completePageCounters(found.counters),
     reuse: optional(completeReuse)(found.reuse ?? null),
+    others: each(completePageCounters)(found.others ?? []),
   };
 }
 

@@ -153,7 +153,7 @@
  * the context had lost before the pass. `drafted` guesses were run after the inputs. The first `kept` of the tokens
  * that a speculating or continued pass drew are in KV. `prefetched` are those of steps that follow, of which the
  * context counts nothing yet. `reuse` is there if a page could have been attached. Of the drawn tokens, `forced` were
- * appended without being drawn, as a grammar left no choice (G16).
+ * appended without being drawn, as a grammar left no choice (G16). `others` are the counters of the other contexts.
  * @typedef {object} ForwardReply
  * @property {(SampledTokens | RawLogits | Probabilities | LogprobValues | EntropyValue | HiddenStateValues | AttentionScoreValues)[]} results
  * @property {PageCounters} counters
@@ -165,6 +165,7 @@
  * @property {number} replayed
  * @property {Reuse | null} reuse
  * @property {number} forced
+ * @property {(PageCounters)[]} others
  */
 
 /**
@@ -686,6 +687,16 @@
  */
 
 /**
+ * Another context of a pass, whose last row its rule reads: the `tokens` that it computes, at their slot numbers,
+ * with its own `adapter` and noise. What the pass draws is computed in all of its contexts.
+ * @typedef {object} SentOtherContext
+ * @property {number | bigint} context
+ * @property {Ints} tokens
+ * @property {number | bigint} [adapter]
+ * @property {number | bigint} [zo_seed]
+ */
+
+/**
  * One pass over a context: a decode step is one of these.
  *
  * `pending` is the drained buffer, computed first; `tokens` are the pass's own input, at `positions` or, when None, at
@@ -695,7 +706,8 @@
  * of variation) renews the automatic bid before the pass (B4). With `speculation`, the one sampler of the pass, at the
  * last own input, answers every token that was verified, and matchers are advanced up to the first stop token. With a
  * `continuation` further steps follow.
- * `adapter` and the noise of `zo_seed` are for `tokens`, not for `pending` (F1, F10); 0 is none.
+ * `adapter` and the noise of `zo_seed` are for `tokens`, not for `pending` (F1, F10); 0 is none. The `others` are
+ * those whose rows the sampler's rule reads, in its order: all contexts of the pass are one to the engine (L11).
  * @typedef {object} SentForward
  * @property {number | bigint} context
  * @property {Ints} [tokens]
@@ -713,6 +725,7 @@
  * @property {SentContinuation | null} [continuation]
  * @property {number | bigint} [adapter]
  * @property {number | bigint} [zo_seed]
+ * @property {readonly (SentOtherContext)[]} [others]
  */
 
 /**

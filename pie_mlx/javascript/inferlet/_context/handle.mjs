@@ -131,6 +131,34 @@ export class ContextHandle {
     }
   }
 
+  /**
+   * Run a pass of this context and of those that the request names as well: `others` are these, each with what gives its
+   * input back where the pass does not run.
+   * @param {SentForward} request
+   * @param {() => void} giveBack
+   * @param {{ handle: ContextHandle, giveBack: () => void }[]} others
+   * @returns {Promise<ForwardReply>}
+   */
+  async runTogether(request, giveBack, others) {
+    this.check();
+    const flights = [{ handle: /** @type {ContextHandle} */ (this), flight: this.#begin(request, giveBack) }];
+    for (const [place, { handle, giveBack: back }] of others.entries()) {
+      const { context, tokens } = (request.others ?? [])[place];
+      flights.push({ handle, flight: handle.#begin({ context, tokens }, back) });
+    }
+    try {
+      const reply = await call('forward', flights[0].flight.message);
+      for (const [place, { handle, flight }] of flights.slice(1).entries())
+        handle.#learnCounters(flight.ticket, reply.others[place]);
+      return this.#learn(flights[0].flight, reply);
+    } catch (error) {
+      for (const { handle, flight } of flights) handle.#returnInput(flight);
+      throw error;
+    } finally {
+      for (const { handle, flight } of flights) handle.#flights.delete(flight);
+    }
+  }
+
   /** Compute what is promised; blocks for the pass. */
   computePromised() {
     this.check();
@@ -174,6 +202,7 @@ export class ContextHandle {
       replayed: 0,
       reuse: null,
       forced: 0,
+      others: [],
     };
     return reply;
   }

@@ -3,6 +3,7 @@
 /** @import { Adapter } from '../adapter.mjs' */
 /** @import { Brle } from '../brle.mjs' */
 /** @import { Constraint, GrammarSchema, Schema } from '../constraint.mjs' */
+/** @import { Context } from '../context.mjs' */
 /** @import { Grammar } from '../grammar.mjs' */
 /** @import { Speculator } from './drafting.mjs' */
 
@@ -23,7 +24,9 @@
  * `thinkingBudget` tokens; then only the end of its thought can be drawn, and the answer follows. `horizon` is the
  * expected number of tokens, for bids only, which are renewed before each step unless `rebidEachStep` is false. With
  * `systemSpeculation` the engine drafts tokens, with `speculator` the program does: the tokens are the same, but one
- * step may give several. `adapter` is applied in every step, with the noise of `zoSeed` added.
+ * step may give several. `adapter` is applied in every step, with the noise of `zoSeed` added. `others` are the contexts
+ * whose rows the sampler's rule reads, in its order, each perhaps with an adapter of its own: they get the same cue and
+ * go on with the same tokens. Nothing is drafted with them.
  * @typedef {object} GenerateOptions
  * @property {number} [maxTokens]
  * @property {Iterable<number>} [stop]
@@ -34,6 +37,7 @@
  * @property {boolean} [systemSpeculation]
  * @property {Adapter} [adapter]
  * @property {number | bigint} [zoSeed]
+ * @property {readonly (Context | readonly [Context, Adapter])[]} [others]
  * @property {number} [horizon]
  * @property {boolean} [rebidEachStep]
  * @property {boolean} [autoFlush]

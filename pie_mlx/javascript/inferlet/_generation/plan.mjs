@@ -3,7 +3,7 @@
 import { UNKNOWN_HORIZON } from '../_context/bidding.mjs';
 import { NO_LIMIT, NoDrafting } from './drafting.mjs';
 
-/** @import { SentContinuation, SentForward, SentProspect, SentSlot } from '../_calls/types.mjs' */
+/** @import { SentContinuation, SentForward, SentOtherContext, SentProspect, SentSlot } from '../_calls/types.mjs' */
 /** @import { Horizon } from '../_context/bidding.mjs' */
 /** @import { ContextHandle } from '../_context/handle.mjs' */
 /** @import { Sampler } from '../sampler.mjs' */
@@ -46,6 +46,7 @@ export function firstHorizon(prospect) {
  * @property {SentProspect} prospect
  * @property {boolean} rebids
  * @property {boolean} hasProbes
+ * @property {SentOtherContext[]} others
  */
 
 /** The message of one step. */
@@ -64,7 +65,7 @@ export class StepPlan {
    * @returns {SentForward}
    */
   request(remaining, most) {
-    const { handle, tokens, slots, constraints, adapter, zoSeed, prospect, rebids } = this.#parts;
+    const { handle, tokens, slots, constraints, adapter, zoSeed, prospect, rebids, others } = this.#parts;
     const end = handle.nextSlot + tokens.length;
     const room = Math.min(handle.model.info.maximum_positions - end + 1, remaining ?? Infinity);
     const mask = constraints.logitMask();
@@ -81,6 +82,7 @@ export class StepPlan {
       adapter,
       zo_seed: zoSeed,
       horizon: handle.bidding.forStep(prospectAfter(prospect), rebids),
+      others: most > 0 ? others : [],
     };
   }
 
@@ -119,6 +121,7 @@ export class StepPlan {
   #prefetching(room) {
     const { drafting, adapter, zoSeed, sampler, constraints, stops } = this.#parts;
     const isPlain = drafting.constructor === NoDrafting && adapter === 0 && Number(zoSeed) === 0;
+    if (this.#parts.others.length > 0) return null;
     if (!isPlain || sampler.read.scores || sampler.rule?.carriesStates || constraints.matchers.length > 0) return null;
     return { tokens: room - 1, stop_tokens: [...stops], asked: false };
   }

@@ -2,6 +2,7 @@
 
 import { kindOf } from '../_calls/checks.mjs';
 import { InvalidArgumentError, InvalidTypeError } from '../errors.mjs';
+import { OtherRow } from './other_row.mjs';
 import { Row } from './row.mjs';
 import { RuleUse } from './use.mjs';
 import { Tracer, typeText, Value } from './values.mjs';
@@ -23,9 +24,9 @@ export class Whole {
  */
 
 /**
- * What a rule answers: the new logits, a row. With it the next values of states, and a condition that ends the text
- * after the token that was drawn.
- * @typedef {Value | { logits: Value, states?: Record<string, Operand>, until?: Value }} Answer
+ * What a rule answers: the new logits, a row, or a condition that ends the text after the token that was drawn, for
+ * `generator.until`. With it the next values of states; or both.
+ * @typedef {Value | { logits?: Value, states?: Record<string, Operand>, until?: Value }} Answer
  */
 
 /**
@@ -48,19 +49,21 @@ export function whole(value) {
  * when the rule is first called, on symbolic values; what it writes down runs on the device for each row. A parameter of
  * which it answers the next value is a state: the call of the rule says what it is at first. With `candidates` it sees
  * that many most likely tokens, in order, and all others are forbidden: then sorting and running sums cost little.
+ * `others` names rows of other contexts, which the Generator gets: `ctx.generate(sampler, { others: [...] })`.
  *
  * That call throws InvalidTypeError for what cannot be traced and InvalidArgumentError for types that do not fit, each
  * with the program's line.
  * @template {Parameters} [P={}]
- * @param {(row: Row, values: { readonly [name in keyof P]: Value }) => Answer} traced
- * @param {{ parameters?: P, candidates?: number }} [options]
+ * @template {string} [O=never]
+ * @param {(row: Row, values: { readonly [name in keyof P]: Value }, others: { readonly [name in O]: OtherRow }) => Answer} traced
+ * @param {{ parameters?: P, candidates?: number, others?: readonly O[] }} [options]
  * @returns {Rule<Extract<keyof P, string>>}
  */
-export function rule(traced, { parameters, candidates = 0 } = {}) {
+export function rule(traced, { parameters, candidates = 0, others = [] } = {}) {
   const own = Object.entries(parameters ?? {});
   /** @type {RuleGraph | undefined} */
   let graph; // not traced here: programs that import the library use little of it
-  return (given = {}) => use((graph ??= graphOf(traced, own, candidates)), own, given);
+  return (given = {}) => use((graph ??= graphOf(traced, own, candidates, others)), own, given);
 }
 
 /** @param {string} rule @param {string} name @param {unknown} value */
@@ -105,17 +108,21 @@ function number(rule, name, value) {
  * @param {Function} traced
  * @param {[string, number | undefined | Whole][]} own
  * @param {number} candidates
+ * @param {readonly string[]} others
  * @returns {RuleGraph}
  */
-function graphOf(traced, own, candidates) {
+function graphOf(traced, own, candidates, others) {
   const [tracer, name] = [new Tracer(), traced.name || 'rule'];
   for (const [parameter, value] of own) checkDefault(name, parameter, value);
   const values = own.map(([parameter, value]) => {
     const operation = value instanceof Whole ? 'integer_parameter' : 'parameter';
     return [parameter, tracer.add(operation, [], { name: parameter })];
   });
-  const answer = traced(new Row(tracer), Object.fromEntries(values));
-  const { logits, states = {}, until } = answer instanceof Value ? { logits: answer } : (answer ?? {});
+  const row = new Row(tracer);
+  const rows = others.map((other) => [other, new OtherRow(tracer, other)]);
+  const answer = traced(row, Object.fromEntries(values), Object.fromEntries(rows));
+  const given = answer instanceof Value ? { [isEnd(answer) ? 'until' : 'logits']: answer } : (answer ?? {});
+  const { states = {}, until, logits = until === undefined ? undefined : row.logits } = given;
   if (!(logits instanceof Value) || logits.type.kind !== 'float' || !logits.type.isRow)
     throw new InvalidTypeError(`rule ${name}: it answers ${logits instanceof Value ? logits : kindOf(answer)}`, {
       hint: 'answer the new logits: a row of floats, such as row.logits.divide(2)',
@@ -133,7 +140,13 @@ function graphOf(traced, own, candidates) {
     candidates,
     until: until?.place ?? null,
     nodes: tracer.nodes.map((node) => stateOf(node, states)),
+    others: [...others],
   };
+}
+
+/** Whether a rule that answers this alone ends texts. @param {Value} value */
+function isEnd({ type: { kind, isRow } }) {
+  return kind === 'condition' && !isRow;
 }
 
 /** @param {Tracer} tracer @param {string} rule @param {string} state @param {Operand} value */

@@ -27,6 +27,8 @@ export const OPERATIONS = {
   seen: { inputs: [], result: 'condition', shape: 'row', ofRow: false },
   repeated: { inputs: [], result: 'float', shape: 'row', ofRow: false },
   log_total: { inputs: [], result: 'float', shape: 'number', ofRow: false },
+  other_logits: { inputs: [], result: 'float', shape: 'row', ofRow: false },
+  other_log_total: { inputs: [], result: 'float', shape: 'number', ofRow: false },
   previous: { inputs: [], result: 'integer', shape: 'number', ofRow: false },
   random: { inputs: [], result: 'float', shape: 'number', ofRow: false },
   drawn: { inputs: [], result: 'integer', shape: 'number', ofRow: false },

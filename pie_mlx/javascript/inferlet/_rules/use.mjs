@@ -10,7 +10,7 @@ const COUNTING = ['generated', 'seen'];
 
 /**
  * The operations of a rule: `answer` is the place of the new logits, `states` have names and places, `until` is the
- * place of the condition that ends the text.
+ * place of the condition that ends the text, `others` are the names of the contexts whose rows it reads.
  * @typedef {object} RuleGraph
  * @property {Node[]} nodes
  * @property {number} answer
@@ -18,6 +18,7 @@ const COUNTING = ['generated', 'seen'];
  * @property {number} candidates
  * @property {number | null} until
  * @property {string} name
+ * @property {string[]} others
  */
 
 /** What `sampler.ruled` takes, made by calling a rule. `code` is its graph in msgpack. */
@@ -41,6 +42,16 @@ export class RuleUse {
   /** Whether it reads which tokens the text has. @internal */
   get countsTokens() {
     return this.#graph.nodes.some(([operation]) => COUNTING.includes(operation));
+  }
+
+  /** Its operations. @internal */
+  get graph() {
+    return this.#graph;
+  }
+
+  /** The names of the other contexts whose rows it reads. */
+  get others() {
+    return this.#graph.others;
   }
 
   /** Whether the next draw depends on what this one leaves. @internal */

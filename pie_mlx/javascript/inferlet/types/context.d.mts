@@ -67,10 +67,7 @@ export class Context {
      * @param {string} text
      */
     system(text: string): this;
-    /**
-     * Buffer a user message.
-     * @param {string} text
-     */
+    /** Buffer a user message. @param {string} text */
     user(text: string): this;
     /**
      * Buffer an assistant message of the past; `calls` are the tools it called and their arguments as JSON text.
@@ -162,9 +159,7 @@ export class Context {
     expectReturn(seconds: number): void;
     /** The pages of this context are the first to go, now and when it is released. Ends `retain`. */
     demote(): void;
-    /**
-     * Bring a suspended context back now, if no other one has to go for it. Returns whether it is in the pool.
-     */
+    /** Bring a suspended context back now, if no other one has to go for it. Returns whether it is in the pool. */
     prefetch(): Promise<boolean>;
     /**
      * Release all pages now; the engine restores the context when it is used. Throws ContextBusyError while a pass is in

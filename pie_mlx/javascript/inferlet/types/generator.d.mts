@@ -2,6 +2,8 @@
 /** @import { ContextHandle } from './_context/handle.mjs' */
 /** @import { PendingBuffer } from './_context/pending.mjs' */
 /** @import { Constraints, FinishReason, GenerateOptions } from './_generation/options.mjs' */
+/** @import { Others } from './_generation/others.mjs' */
+/** @import { RuleUse } from './_rules/use.mjs' */
 /** @import { Adapter } from './adapter.mjs' */
 /** @import { PassSlots } from './output.mjs' */
 /** @import { Probe } from './sampler.mjs' */
@@ -13,25 +15,13 @@
  */
 export class Generator {
     private constructor();
-    /**
-     * Emit at most `n` tokens; undefined for no limit. Throws InvalidArgumentError below 0.
-     * @param {number | undefined} n
-     */
+    /** Emit at most `n` tokens; undefined for no limit. Throws InvalidArgumentError below 0. @param {number | undefined} n */
     maxTokens(n: number | undefined): this;
-    /**
-     * Expect `n` tokens; it shapes bids only. Throws InvalidArgumentError below 0.
-     * @param {number | undefined} n
-     */
+    /** Expect `n` tokens; it shapes bids only. Throws InvalidArgumentError below 0. @param {number | undefined} n */
     horizon(n: number | undefined): this;
-    /**
-     * Replace the stop tokens.
-     * @param {Iterable<number>} tokens
-     */
+    /** Replace the stop tokens. @param {Iterable<number>} tokens */
     stop(tokens: Iterable<number>): this;
-    /**
-     * Add stop tokens.
-     * @param {Iterable<number>} tokens
-     */
+    /** Add stop tokens. @param {Iterable<number>} tokens */
     addStop(tokens: Iterable<number>): this;
     /**
      * Whether the engine renews the bid before every step; it stays that of the first step otherwise.
@@ -49,6 +39,11 @@ export class Generator {
      * @param {Constraints} constraint
      */
     constrain(constraint: Constraints): this;
+    /**
+     * End the text after the token where a rule says so. Throws InvalidArgumentError if it changes logits, or one does so.
+     * @param {RuleUse} rule
+     */
+    until(rule: RuleUse): this;
     /**
      * Compute every step with an adapter, with none for undefined. Throws InvalidTypeError for anything else.
      * @param {Adapter | undefined} adapter
@@ -109,6 +104,7 @@ export class Generator {
     #private;
 }
 import type { Constraints } from './_generation/options.mjs';
+import type { RuleUse } from './_rules/use.mjs';
 import type { Adapter } from './adapter.mjs';
 import type { Probe } from './sampler.mjs';
 import { ProbeHandle } from './output.mjs';
@@ -118,4 +114,5 @@ import { GenStep } from './step.mjs';
 import type { ContextHandle } from './_context/handle.mjs';
 import type { PendingBuffer } from './_context/pending.mjs';
 import { NoDrafting } from './_generation/drafting.mjs';
+import type { Others } from './_generation/others.mjs';
 import type { GenerateOptions } from './_generation/options.mjs';

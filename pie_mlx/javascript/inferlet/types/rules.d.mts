@@ -21,6 +21,14 @@ export function mirostat({ tau, rate, mu }?: {
     mu?: number;
 }): import("./_rules/use.mjs").RuleUse;
 /**
+ * The answer that most texts of one prompt agree on, and its share (self-consistency, Wang et al. 2022, arXiv
+ * 2203.11171). The first of equally many wins; undefined and null abstain. Throws InvalidArgumentError where all do.
+ * @template T
+ * @param {Iterable<T | null | undefined>} answers
+ * @returns {[NonNullable<T>, number]}
+ */
+export function vote<T>(answers: Iterable<T | null | undefined>): [NonNullable<T>, number];
+/**
  * The share of green tokens in a text of at least two tokens, each after the one before it: about `gamma` without a
  * watermark of this key.
  *
@@ -30,6 +38,7 @@ export function mirostat({ tau, rate, mu }?: {
  * @param {number} [gamma]
  */
 export function greenShare(tokens: Iterable<number>, key: number, gamma?: number): number;
+export { OtherRow } from "./_rules/other_row.mjs";
 export { Row } from "./_rules/row.mjs";
 export { RuleUse } from "./_rules/use.mjs";
 /**
@@ -72,5 +81,22 @@ export const dry: import("./_rules/definition.mjs").Rule<"base" | "allowed" | "m
  * (Kirchenbauer et al. 2023, arXiv 2301.10226). `greenShare` finds it again. Keys have 24 bits.
  */
 export const watermark: import("./_rules/definition.mjs").Rule<"key" | "delta" | "gamma">;
+/**
+ * Classifier-free guidance (Sanchez et al. 2023, arXiv 2306.17806): moves the logits away from those of a context without
+ * the instruction, or with the opposite one. `scale` 1 changes nothing, 0 is the other context's text.
+ */
+export const guidance: import("./_rules/definition.mjs").Rule<"scale">;
+/**
+ * Contrastive decoding: of the tokens at least `plausible` times as likely as the likeliest (Li et al. 2022, arXiv
+ * 2210.15097), those that an amateur finds less likely gain: (1 + strength)·expert - strength·amateur (O'Brien and Lewis
+ * 2023, arXiv 2309.09117). The amateur is a context with less to go on, or without the expert's adapter.
+ */
+export const contrastive: import("./_rules/definition.mjs").Rule<"plausible" | "strength">;
+/** The mean of the probabilities of two contexts, the first with this `weight`: what either finds likely. */
+export const mixture: import("./_rules/definition.mjs").Rule<"weight">;
+/**
+ * The geometric mean of the probabilities of two contexts, a product of experts (Hinton 2002): what both find likely.
+ */
+export const product: import("./_rules/definition.mjs").Rule<"weight">;
 export { rule, whole } from "./_rules/definition.mjs";
 export { hashUniform, massThreshold, maximum, minimum, scatter, Value, where } from "./_rules/values.mjs";

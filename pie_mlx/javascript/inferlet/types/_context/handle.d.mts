@@ -42,6 +42,18 @@ export class ContextHandle {
      * @returns {Promise<ForwardReply>}
      */
     run(request: SentForward, giveBack?: () => void): Promise<ForwardReply>;
+    /**
+     * Run a pass of this context and of those that the request names as well: `others` are these, each with what gives its
+     * input back where the pass does not run.
+     * @param {SentForward} request
+     * @param {() => void} giveBack
+     * @param {{ handle: ContextHandle, giveBack: () => void }[]} others
+     * @returns {Promise<ForwardReply>}
+     */
+    runTogether(request: SentForward, giveBack: () => void, others: {
+        handle: ContextHandle;
+        giveBack: () => void;
+    }[]): Promise<ForwardReply>;
     /** Compute what is promised; blocks for the pass. */
     computePromised(): void;
     /** Give back the context. Later use throws ContextReleasedError; releasing twice is no error. */

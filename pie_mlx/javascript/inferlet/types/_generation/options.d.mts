@@ -13,7 +13,9 @@ export type FinishReason = "stop" | "length" | "grammar" | "rule" | "empty";
  * `thinkingBudget` tokens; then only the end of its thought can be drawn, and the answer follows. `horizon` is the
  * expected number of tokens, for bids only, which are renewed before each step unless `rebidEachStep` is false. With
  * `systemSpeculation` the engine drafts tokens, with `speculator` the program does: the tokens are the same, but one
- * step may give several. `adapter` is applied in every step, with the noise of `zoSeed` added.
+ * step may give several. `adapter` is applied in every step, with the noise of `zoSeed` added. `others` are the contexts
+ * whose rows the sampler's rule reads, in its order, each perhaps with an adapter of its own: they get the same cue and
+ * go on with the same tokens. Nothing is drafted with them.
  */
 export type GenerateOptions = {
     maxTokens?: number | undefined;
@@ -25,6 +27,7 @@ export type GenerateOptions = {
     systemSpeculation?: boolean | undefined;
     adapter?: Adapter | undefined;
     zoSeed?: number | bigint | undefined;
+    others?: readonly (Context | readonly [Context, Adapter])[] | undefined;
     horizon?: number | undefined;
     rebidEachStep?: boolean | undefined;
     autoFlush?: boolean | undefined;
@@ -35,3 +38,4 @@ import type { Grammar } from '../grammar.mjs';
 import type { Brle } from '../brle.mjs';
 import type { Speculator } from './drafting.mjs';
 import type { Adapter } from '../adapter.mjs';
+import type { Context } from '../context.mjs';

@@ -25,6 +25,7 @@ export function firstHorizon(prospect: SentProspect): Horizon;
  * @property {SentProspect} prospect
  * @property {boolean} rebids
  * @property {boolean} hasProbes
+ * @property {SentOtherContext[]} others
  */
 /** The message of one step. */
 export class StepPlan {
@@ -55,6 +56,7 @@ export type StepParts = {
     prospect: SentProspect;
     rebids: boolean;
     hasProbes: boolean;
+    others: SentOtherContext[];
 };
 import type { SentProspect } from '../_calls/types.mjs';
 import type { Horizon } from '../_context/bidding.mjs';
@@ -64,3 +66,4 @@ import type { SentSlot } from '../_calls/types.mjs';
 import type { Sampler } from '../sampler.mjs';
 import type { ConstraintSet } from './constraints.mjs';
 import { NoDrafting } from './drafting.mjs';
+import type { SentOtherContext } from '../_calls/types.mjs';

@@ -3,9 +3,9 @@
  * @typedef {Record<string, number | undefined | Whole>} Parameters
  */
 /**
- * What a rule answers: the new logits, a row. With it the next values of states, and a condition that ends the text
- * after the token that was drawn.
- * @typedef {Value | { logits: Value, states?: Record<string, Operand>, until?: Value }} Answer
+ * What a rule answers: the new logits, a row, or a condition that ends the text after the token that was drawn, for
+ * `generator.until`. With it the next values of states; or both.
+ * @typedef {Value | { logits?: Value, states?: Record<string, Operand>, until?: Value }} Answer
  */
 /**
  * A rule; called with its parameters it is what `sampler.ruled` takes. Those left out have their defaults. Throws
@@ -23,17 +23,20 @@ export function whole(value?: number): Whole;
  * when the rule is first called, on symbolic values; what it writes down runs on the device for each row. A parameter of
  * which it answers the next value is a state: the call of the rule says what it is at first. With `candidates` it sees
  * that many most likely tokens, in order, and all others are forbidden: then sorting and running sums cost little.
+ * `others` names rows of other contexts, which the Generator gets: `ctx.generate(sampler, { others: [...] })`.
  *
  * That call throws InvalidTypeError for what cannot be traced and InvalidArgumentError for types that do not fit, each
  * with the program's line.
  * @template {Parameters} [P={}]
- * @param {(row: Row, values: { readonly [name in keyof P]: Value }) => Answer} traced
- * @param {{ parameters?: P, candidates?: number }} [options]
+ * @template {string} [O=never]
+ * @param {(row: Row, values: { readonly [name in keyof P]: Value }, others: { readonly [name in O]: OtherRow }) => Answer} traced
+ * @param {{ parameters?: P, candidates?: number, others?: readonly O[] }} [options]
  * @returns {Rule<Extract<keyof P, string>>}
  */
-export function rule<P extends Parameters = {}>(traced: (row: Row, values: { readonly [name in keyof P]: Value; }) => Answer, { parameters, candidates }?: {
+export function rule<P extends Parameters = {}, O extends string = never>(traced: (row: Row, values: { readonly [name in keyof P]: Value; }, others: { readonly [name in O]: OtherRow; }) => Answer, { parameters, candidates, others }?: {
     parameters?: P;
     candidates?: number;
+    others?: readonly O[];
 }): Rule<Extract<keyof P, string>>;
 /** @import { RuleGraph } from './use.mjs' */
 /** @import { Node, Operand } from './values.mjs' */
@@ -48,11 +51,11 @@ export class Whole {
  */
 export type Parameters = Record<string, number | undefined | Whole>;
 /**
- * What a rule answers: the new logits, a row. With it the next values of states, and a condition that ends the text
- * after the token that was drawn.
+ * What a rule answers: the new logits, a row, or a condition that ends the text after the token that was drawn, for
+ * `generator.until`. With it the next values of states; or both.
  */
 export type Answer = Value | {
-    logits: Value;
+    logits?: Value;
     states?: Record<string, Operand>;
     until?: Value;
 };
@@ -63,5 +66,6 @@ export type Answer = Value | {
 export type Rule<K extends string> = (parameters?: { readonly [name in K]?: number; }) => RuleUse;
 import { Row } from './row.mjs';
 import { Value } from './values.mjs';
+import { OtherRow } from './other_row.mjs';
 import type { Operand } from './values.mjs';
 import { RuleUse } from './use.mjs';

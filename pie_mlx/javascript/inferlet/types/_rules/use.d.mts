@@ -2,7 +2,7 @@
 export function checkedUse(use: unknown): RuleUse;
 /**
  * The operations of a rule: `answer` is the place of the new logits, `states` have names and places, `until` is the
- * place of the condition that ends the text.
+ * place of the condition that ends the text, `others` are the names of the contexts whose rows it reads.
  * @typedef {object} RuleGraph
  * @property {Node[]} nodes
  * @property {number} answer
@@ -10,6 +10,7 @@ export function checkedUse(use: unknown): RuleUse;
  * @property {number} candidates
  * @property {number | null} until
  * @property {string} name
+ * @property {string[]} others
  */
 /** What `sampler.ruled` takes, made by calling a rule. `code` is its graph in msgpack. */
 export class RuleUse {
@@ -17,6 +18,8 @@ export class RuleUse {
     code: Uint8Array<ArrayBufferLike>;
     parameters: Readonly<Record<string, number>>;
     state: Readonly<Record<string, number>>;
+    /** The names of the other contexts whose rows it reads. */
+    get others(): string[];
     /**
      * For the next token: with the values of the states, in their order.
      * @param {readonly number[]} states
@@ -26,7 +29,7 @@ export class RuleUse {
 }
 /**
  * The operations of a rule: `answer` is the place of the new logits, `states` have names and places, `until` is the
- * place of the condition that ends the text.
+ * place of the condition that ends the text, `others` are the names of the contexts whose rows it reads.
  */
 export type RuleGraph = {
     nodes: Node[];
@@ -35,5 +38,6 @@ export type RuleGraph = {
     candidates: number;
     until: number | null;
     name: string;
+    others: string[];
 };
 import type { Node } from './values.mjs';

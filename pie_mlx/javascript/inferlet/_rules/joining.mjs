@@ -1,0 +1,65 @@
+/** Two rules as one: what changes the logits of a text, and what ends it. */
+
+import { InvalidArgumentError } from '../errors.mjs';
+import { RuleUse } from './use.mjs';
+
+/** @import { RuleGraph } from './use.mjs' */
+/** @import { Node } from './values.mjs' */
+
+/** Before the names of what the second rule reads and carries, which the first one may use as well. */
+const PREFIX = 'until ';
+
+/**
+ * A rule that changes the logits as `use` does, and ends the text where `until` does; both see the row as it was. Throws
+ * InvalidArgumentError for an `until` that ends nothing or changes logits, for two that see other candidates, and for a
+ * second one.
+ * @param {RuleUse | undefined} use
+ * @param {RuleUse} until
+ */
+export function withEnd(use, until) {
+  const end = until.graph;
+  if (end.until === null) throw refusal(end, 'it ends no text', 'answer a condition, such as row.entropy.greater(nats)');
+  if (end.nodes[end.answer][0] !== 'logits' || end.others.length > 0)
+    throw refusal(end, 'it changes the logits, or reads rows of others', 'give it to the sampler: sampler.ruled(...)');
+  if (use === undefined) return until;
+  const first = use.graph;
+  if (first.until !== null)
+    throw refusal(end, `${first.name} ends the text already`, 'join the two conditions in one rule');
+  if (first.candidates !== end.candidates) {
+    const what = `it sees ${end.candidates} candidates, ${first.name} ${first.candidates}`;
+    throw refusal(end, what, 'let both see as many');
+  }
+  const nodes = [...first.nodes];
+  const known = new Map(nodes.map((node, place) => [keyOf(node), place]));
+  /** @type {number[]} */
+  const moved = [];
+  for (const [operation, inputs, value, name, line] of end.nodes) {
+    /** @type {Node} */
+    const own = [operation, inputs.map((place) => moved[place]), value, name && PREFIX + name, line];
+    const place = known.get(keyOf(own)) ?? nodes.push(own) - 1;
+    known.set(keyOf(own), place);
+    moved.push(place);
+  }
+  const states = end.states.map(([name, place]) => /** @type {[string, number]} */ ([PREFIX + name, moved[place]]));
+  const graph = { ...first, nodes, states: [...first.states, ...states], until: moved[end.until] };
+  return new RuleUse(
+    graph,
+    { ...use.parameters, ...prefixed(until.parameters) },
+    { ...use.state, ...prefixed(until.state) },
+  );
+}
+
+/** @param {Readonly<Record<string, number>>} values */
+function prefixed(values) {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [PREFIX + name, value]));
+}
+
+/** What makes two operations the same one: all but the line. @param {Node} node */
+function keyOf([operation, inputs, value, name]) {
+  return [operation, inputs, Object.is(value, -0) ? '-0' : String(value), name].join('|');
+}
+
+/** @param {RuleGraph} graph @param {string} what @param {string} hint */
+function refusal(graph, what, hint) {
+  return new InvalidArgumentError(`until: rule ${graph.name}: ${what}`, { hint });
+}
