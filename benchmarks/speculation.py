@@ -9,6 +9,9 @@ which has learned to write, and a random Llama of 9.4 million parameters, which 
 on the same weights, and its own speculation, which needs a draft model (here the first layers of the model itself),
 one stream and greedy decoding.
 
+`--own 12` asks pie-tiny for what it was trained to write: its own draft head guesses in one engine, another one writes
+the same conversations plainly. No prompt comes twice, because of a cached one the head knows nothing.
+
 The second part has draft models. How often one is right depends on the pair, and no real pair fits on this machine; so
 the pairs are made: one that is right by construction (what the machinery gives at best, at a sixth of the cost per
 token), the first layers of pie-tiny for the whole of it, and a draft model that is never right (what it costs at
@@ -21,7 +24,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +34,13 @@ from mlx_lm.generate import generate_step, speculative_generate_step
 
 from benchmarks.draft_pairs import Pair, write_pairs
 from benchmarks.random_llama import EMBEDDED, write_random_llama
-from inferlet import Context, Model, Sampler, runtime
+from inferlet import Context, Model, Sampler, chat, runtime
 from pie_mlx import Engine
 from pie_mlx.backends import current_backend
+from tools.tiny.chat import prompt as prompt_of
+from tools.tiny.text import make_sample
 
-SMOKE = ("--new-tokens", "4", "--repeats", "1", "--streams", "1", "--models", "pie-tiny", "--pairs", "2")
+SMOKE = ("--new-tokens", "4", "--repeats", "1", "--streams", "1", "--models", "pie-tiny", "--pairs", "2", "--own", "1")
 NAMES = ["Anna", "Bert", "Carl", "Dora", "Emil", "Fred", "Gina", "Hans"]
 DRAFT_LAYERS, PEER_DRAFTS = 2, 4
 
@@ -78,6 +83,9 @@ class Tally:
     passes: int = 0
     drafted: int = 0
     kept: int = 0
+
+    def __add__(self, other: "Tally") -> "Tally":
+        return Tally(*(one + two for one, two in zip(astuple(self), astuple(other), strict=True)))
 
 
 async def write(text: Text, stream: int, new_tokens: int, tally: Tally, *, speculate: bool) -> list[int]:
@@ -130,6 +138,74 @@ async def compare(engine: Engine, text: Text, streams: int, new_tokens: int, rep
         f"{text.name:12}{streams:8}{before:10.2f}{after:10.2f}{before / after:9.2f}x{work:11.2f}x"
         f"{last.tokens / last.passes:14.2f}{last.drafted:9}{last.kept / max(last.drafted, 1):8.0%}"
     )
+
+
+async def answer(engine: Engine, prompts: Sequence[str], speculation: Any) -> tuple[Tally, Any]:
+    """Greedy replies to some prompts, one after the other; each first token, the prompt's, is left out of the tally."""
+    tally = Tally()
+
+    async def main(input: dict[str, object]) -> list[list[int]]:
+        return [await reply(prompt, speculation, tally) for prompt in prompts]
+
+    return tally, await engine.run(main, {})
+
+
+async def reply(prompt: str, speculation: Any, tally: Tally) -> list[int]:
+    model = Model.load(runtime.models()[0])
+    written: list[int] = []
+    with Context(model) as context:
+        context.append(model.tokenizer().encode(prompt))
+        ends = chat.stop_tokens(model)
+        generator = context.generate(
+            Sampler.argmax(), max_tokens=160, stop=ends, auto_flush=False, speculation=speculation
+        )
+        written += (await (await anext(generator)).execute()).tokens
+        started, worked = time.perf_counter(), time.process_time()
+        async for step in generator:
+            output = await step.execute()
+            written += output.tokens
+            tally.passes += 1
+            if output.raw is not None:
+                tally.drafted += output.raw.drafted
+                tally.kept += output.raw.accepted
+        tally.seconds += time.perf_counter() - started
+        tally.processor_seconds += time.process_time() - worked
+    tally.tokens += max(0, len(written) - 1)
+    return written
+
+
+def conversations(first: int, count: int) -> list[str]:
+    """Held-out prompts of the kinds that pie-tiny was trained on."""
+    found: list[str] = []
+    while len(found) < count:
+        text = prompt_of(make_sample(11, first, "heldout"))
+        first += 1
+        if len(text) < 3000:
+            found.append(text)
+    return found
+
+
+async def measure_own(options: argparse.Namespace) -> None:
+    """Rounds of plain and of drafted replies take turns, in two engines."""
+    print_head("pie-tiny and its own draft head, one stream")
+    async with Engine("pie-tiny", total_pages=2048) as plain, Engine("pie-tiny", total_pages=2048) as guided:
+        for source in ("mtp", "auto"):
+            before, after = Tally(), Tally()
+            for number in range(options.repeats + 1):
+                prompts = conversations(1000 * number + 100_000 * (source == "auto"), options.own)
+                one, expected = await answer(plain, prompts, None)
+                other, written = await answer(guided, prompts, source)
+                if written != expected:
+                    print(f"  {source}: the tokens differ (logits that are nearly equal)")
+                if number:  # the first round warms up
+                    before, after = before + one, after + other
+            slow, fast = milliseconds([before]), milliseconds([after])
+            work = before.processor_seconds / after.processor_seconds
+            print(
+                f"{source:12}{1:8}{slow:10.2f}{fast:10.2f}{slow / fast:9.2f}x{work:11.2f}x"
+                f"{after.tokens / after.passes:14.2f}{after.drafted:9}{after.kept / max(after.drafted, 1):8.0%}",
+                flush=True,
+            )
 
 
 def milliseconds(rounds: Sequence[Tally]) -> float:
@@ -197,13 +273,16 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--streams", type=int, nargs="+", default=[1, 8])
     parser.add_argument("--models", nargs="*", choices=MODELS, default=MODELS, help="of the first part")
     parser.add_argument("--pairs", type=int, nargs="*", choices=PAIRS, default=PAIRS, help="of the second")
+    parser.add_argument("--own", type=int, default=0, help="conversations of a round for pie-tiny's own head")
     options = parser.parse_args(words)
     print(f"matrix products of both: {current_backend().prepare()}")
     with tempfile.TemporaryDirectory() as directory:
         write_random_llama(Path(directory))
         for name in options.models:
             asyncio.run(measure(name, EMBEDDED if name == "pie-tiny" else Path(directory), options))
-        pairs = write_pairs(Path(directory))
+        if options.own:
+            asyncio.run(measure_own(options))
+        pairs = write_pairs(Path(directory)) if options.pairs else []
         for place in options.pairs:
             asyncio.run(measure_pair(pairs[place], options))
 

@@ -25,6 +25,7 @@ from pie_mlx.calls import (
     CreateContext,
     DeleteSnapshot,
     DemoteContext,
+    DraftSourceName,
     ExpectContext,
     ForkContext,
     OpenSnapshot,
@@ -186,6 +187,7 @@ class Context:
         thinking_budget: int | None = None,
         speculator: Speculator | None = None,
         system_speculation: bool = False,
+        speculation: DraftSourceName | None = None,
         adapter: Adapter | None = None,
         zo_seed: int | None = None,
         others: "Sequence[Context | tuple[Context, Adapter]]" = (),
@@ -199,21 +201,23 @@ class Context:
         schemas and constraints, `logit_mask` a static BRLE mask. A model that reasons may think for `thinking_budget`
         tokens; then only the end of its thought can be drawn, and the answer follows. `horizon` is the expected number
         of tokens, for bids only. With `system_speculation` the engine drafts tokens, with `speculator` the program
-        does: the tokens are the same, but one step may give several. `adapter` is applied in every step, with the noise
+        does: the tokens are the same, but one step may give several. `speculation` names who drafts in the engine:
+        `ngram` repeats text, `mtp` is the model's own draft head, `draft_model` a smaller model, and `auto`, as with
+        `system_speculation`, the one that has earned most lately. `adapter` is applied in every step, with the noise
         of `zo_seed` added. `others` are the contexts whose rows the sampler's rule reads, in its order, each perhaps
         with an adapter of its own: they get the same cue and go on with the same tokens. Nothing is drafted with them.
 
         Raises InvalidArgumentError, InvalidTypeError, GrammarError, SpeculationError.
         """
-        if speculator is not None and system_speculation:
-            raise InvalidArgumentError(
-                "speculator and system_speculation: they exclude each other", hint="pass one of them"
-            )
-        if others and (speculator is not None or system_speculation):
+        source = speculation or ("auto" if system_speculation else None)
+        if speculator is not None and source is not None:
+            asked = "speculation" if speculation else "system_speculation"
+            raise InvalidArgumentError(f"speculator and {asked}: they exclude each other", hint="pass one of them")
+        if others and (speculator is not None or source is not None):
             raise InvalidArgumentError(
                 "others: nothing is drafted where a rule reads rows of other contexts", hint="generate without drafts"
             )
-        drafting: Drafting = SystemDrafting() if system_speculation else NoDrafting()
+        drafting: Drafting = NoDrafting() if source is None else SystemDrafting(source)
         if speculator is not None:
             drafting = ProgramDrafting(speculator, self._handle.model.info.vocabulary_size)
         return Generator(

@@ -2,12 +2,12 @@
 
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Protocol, get_args
 
 from inferlet._calls.checks import integers, token_list
 from inferlet.spec import Speculator
-from pie_mlx.calls import Speculation
-from pie_mlx.errors import InvalidTypeError, PieError, SpeculationError
+from pie_mlx.calls import DraftSourceName, Speculation
+from pie_mlx.errors import InvalidArgumentError, InvalidTypeError, PieError, SpeculationError
 
 NO_LIMIT = 1 << 20
 """Stands for no limit of drafts, or of tokens in a step: more than there can be."""
@@ -58,6 +58,15 @@ class SystemDrafting:
 
     needs_program = False
 
+    def __init__(self, source: DraftSourceName = "auto") -> None:
+        if source not in get_args(DraftSourceName):
+            raise InvalidArgumentError(
+                f"speculation: {source!r} is none of {', '.join(get_args(DraftSourceName))}",
+                hint="leave it at auto",
+                argument="speculation",
+            )
+        self._source: DraftSourceName = source
+
     def attach(self) -> None:
         return
 
@@ -65,7 +74,7 @@ class SystemDrafting:
         return
 
     def draft(self, position: int, limit: int, stop_tokens: Iterable[int]) -> Speculation | None:
-        return Speculation(limit, stop_tokens=list(stop_tokens))
+        return Speculation(limit, stop_tokens=list(stop_tokens), source=self._source)
 
     def record_produced(self, tokens: Sequence[int]) -> None:
         return

@@ -37,7 +37,15 @@ from pie_mlx.calls.context import (
     SaveSnapshot,
     TruncateTokens,
 )
-from pie_mlx.calls.forward import Continuation, Forward, ForwardReply, OtherContext, Prospect, Speculation
+from pie_mlx.calls.forward import (
+    Continuation,
+    DraftSourceName,
+    Forward,
+    ForwardReply,
+    OtherContext,
+    Prospect,
+    Speculation,
+)
 from pie_mlx.calls.grammar import (
     AdvanceMatcher,
     CompileGrammar,
@@ -190,6 +198,7 @@ __all__ = [
     "DescribeRuntime",
     "DestroyAdapter",
     "Distribution",
+    "DraftSourceName",
     "Encode",
     "Entropy",
     "EntropyValue",

@@ -1,5 +1,7 @@
 """One forward pass, or several that follow one another."""
 
+from typing import Literal
+
 from pie_mlx.calls.base import Brle, Call, Record
 from pie_mlx.calls.context import PageCounters
 from pie_mlx.calls.reading import AnyResult, Slot
@@ -8,19 +10,23 @@ from pie_mlx.calls.reuse import Reuse
 LEAST_UNKNOWN = 64
 """A text of unknown length is expected to go on for as long as it is, and at least for so many tokens (B6)."""
 
+DraftSourceName = Literal["auto", "ngram", "mtp", "draft_model"]
+"""Who guesses: repetitions of the text, the model's own draft head, the draft model, or what has earned most."""
+
 
 class Speculation(Record, frozen=True):
     """Guesses at the tokens after a pass's last input, verified in that pass (V2).
 
-    At most `limit` of them count. `drafts` None lets the engine guess. `parents` makes a tree of the drafts: each
-    names the draft it follows, -1 the last input; None is a chain. Of what was right, a token of `stop_tokens` and all
-    after it leave KV (V6).
+    At most `limit` of them count. `drafts` None lets the engine guess, with the `source` named. `parents` makes a tree
+    of the drafts: each names the draft it follows, -1 the last input; None is a chain. Of what was right, a token
+    of `stop_tokens` and all after it leave KV (V6).
     """
 
     limit: int
     drafts: list[int] | None = None
     parents: list[int] | None = None
     stop_tokens: list[int] = []
+    source: DraftSourceName = "auto"
 
 
 class Prospect(Record, frozen=True):
@@ -105,10 +111,11 @@ class ForwardReply(Record, frozen=True):
 
     `attached` of its inputs were not computed: their pages were cached. `replayed` tokens were known and computed
     again: those of the inputs whose pages were cached beyond the last kept state of recurrent layers, and those that
-    the context had lost before the pass. `drafted` guesses were run after the inputs. The first `kept` of the tokens
-    that a speculating or continued pass drew are in KV. `prefetched` are those of steps that follow, of which the
-    context counts nothing yet. `reuse` is there if a page could have been attached. Of the drawn tokens, `forced` were
-    appended without being drawn, as a grammar left no choice (G16). `others` are the counters of the other contexts.
+    the context had lost before the pass. `drafted` guesses of `drafted_by` were run after the inputs, and `accepted` of
+    them were right. The first `kept` of the tokens that a speculating or continued pass drew are in KV. `prefetched`
+    are those of steps that follow, of which the context counts nothing yet. `reuse` is there if a page could have been
+    attached. Of the drawn tokens, `forced` were appended without being drawn, as a grammar left no choice (G16).
+    `others` are the counters of the other contexts.
     """
 
     results: list[AnyResult]
@@ -122,3 +129,5 @@ class ForwardReply(Record, frozen=True):
     reuse: Reuse | None = None
     forced: int = 0
     others: list[PageCounters] = []
+    accepted: int = 0
+    drafted_by: str = ""

@@ -219,6 +219,9 @@ class EngineConfig(Section, frozen=True):
         ]
         | None
     ) = None
+    draft_head: Annotated[
+        bool, Meta(description="load the draft head that the model was trained with, if it has one")
+    ] = True
     max_adapters: Annotated[int, Meta(ge=0, description="adapters of one user in memory at once")] = 16
     ready_timeout_s: Annotated[float, Meta(gt=0, description="seconds that a start may take")] = 120.0
     shutdown_timeout_s: Annotated[float, Meta(gt=0, description="seconds that a stop may take")] = 5.0

@@ -38,7 +38,7 @@ class EngineSettings:
     `model` is a directory, a repo id or `pie-tiny`; `name` is the name that programs use. `revision` is the git
     revision of a repo id. `dummy` replaces the weights by pseudo-random logits, a `script` replaces them by what it
     returns for a prompt: a text, or texts with their probabilities. `draft_model`, named like `model`, guesses for
-    programs that ask the engine to speculate.
+    programs that ask the engine to speculate; with `draft_head`, so does the head that the model was trained with.
 
     `total_pages` None sizes the pool from the available memory. MLX keeps at most `buffer_cache_bytes` of freed
     buffers. `watches_memory`: the engine uses less memory while the system is short of it. `wires_memory`: weights and
@@ -92,6 +92,7 @@ class EngineSettings:
     wires_memory: bool = False
     request_timeout_seconds: float = 120.0
     draft_model: str | None = None
+    draft_head: bool = True
     disk_cache: DiskCacheSettings | None = None
     script: Callable[[str], str | Mapping[str, float]] | None = None
 

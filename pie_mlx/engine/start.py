@@ -30,8 +30,9 @@ from pie_mlx.engine.scheduler.queue import SchedulerQueue
 from pie_mlx.engine.scheduler.reports import PageReport
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings
+from pie_mlx.engine.speculation.draft_head import DraftHeadRunner
 from pie_mlx.engine.speculation.draft_model import DraftModelRunner
-from pie_mlx.engine.speculation.draft_model.loading import allocate_pair, load_draft_model
+from pie_mlx.engine.speculation.draft_model.loading import allocate_together, load_draft_model
 from pie_mlx.engine.speculation.drafts import Drafts
 from pie_mlx.engine.text.conversation.chat import ChatRenderer
 from pie_mlx.engine.text.tokens.byte_vocabulary import ByteVocabulary
@@ -55,9 +56,11 @@ async def start_services(
     runner = Runner()
     stopping.push_async_callback(asyncio.to_thread, runner.close)
     model, draft = await _load_models(settings, runner, progress)
-    drafts = Drafts(None if draft is None else DraftModelRunner(runner, draft, vocabulary_size=model.vocabulary_size))
-    if drafts.model is not None:
-        stopping.push_async_callback(drafts.model.stop)
+    drafts = Drafts(
+        None if draft is None else DraftModelRunner(runner, draft, vocabulary_size=model.vocabulary_size),
+        None if model.head is None else DraftHeadRunner(runner, model.head),
+    )
+    stopping.push_async_callback(drafts.stop)
     language = language_of(model)
     stopping.callback(language.close)
     archive = _open_archive(settings, model.name, model.config, language.tokenizer)
@@ -175,7 +178,8 @@ async def _load_models(
     model = await runner.load(lambda: _load(settings, progress))
     draft = await runner.call(lambda: _allocate_pools_and_draft_model(settings, model, progress))
     if settings.wires_memory:
-        held = sum(one.card.weight_bytes + one.pool.bytes() for one in (model, draft) if one is not None)
+        pools = (model, model.head and model.head.model, draft)
+        held = sum(one.card.weight_bytes + one.pool.bytes() for one in pools if one is not None)
         progress(await runner.call(lambda: runner.residency.want(held, wiring_facts())))
     return model, draft
 
@@ -228,6 +232,7 @@ def _load(settings: EngineSettings, progress: Callable[[str], None]) -> LoadedMo
         git_revision=settings.revision,
         buffer_cache_bytes=settings.buffer_cache_bytes,
         kv=settings.kv_format,
+        draft_head=settings.draft_head,
     )
 
 
@@ -235,37 +240,27 @@ def _allocate_pools_and_draft_model(
     settings: EngineSettings, model: LoadedModel, progress: Callable[[str], None]
 ) -> LoadedModel | None:
     """Load the draft model, if there is one, and allocate the pools."""
-    size, fraction, headroom = settings.page_size, settings.kv_memory_fraction, settings.memory_headroom_bytes
-    largest = BatchSize(settings.max_batch_tokens, settings.max_batch_contexts)
-    if settings.draft_model is None:
-        model.allocate(
-            pages=settings.total_pages,
-            page_size=size,
-            memory_fraction=fraction,
-            headroom_bytes=headroom,
-            largest_batch=largest,
+    draft = None
+    if settings.draft_model is not None:
+        draft = load_draft_model(
+            str(settings.draft_model),
+            model,
+            dtype=settings.dtype,
             progress=progress,
+            allow_download=settings.allow_download,
+            kv=settings.kv_format,
         )
-        warm_up(model, progress)
-        return None
-    draft = load_draft_model(
-        str(settings.draft_model),
+    guessing = [one for one in (model.head and model.head.model, draft) if one is not None]
+    allocate_together(
         model,
-        dtype=settings.dtype,
-        progress=progress,
-        allow_download=settings.allow_download,
-        kv=settings.kv_format,
-    )
-    allocate_pair(
-        model,
-        draft,
+        guessing,
         pages=settings.total_pages,
-        page_size=size,
-        memory_fraction=fraction,
-        headroom_bytes=headroom,
-        largest_batch=largest,
+        page_size=settings.page_size,
+        memory_fraction=settings.kv_memory_fraction,
+        headroom_bytes=settings.memory_headroom_bytes,
+        largest_batch=BatchSize(settings.max_batch_tokens, settings.max_batch_contexts),
         progress=progress,
     )
-    for each in (model, draft):
+    for each in (model, *guessing):
         warm_up(each, progress)
     return draft

@@ -39,6 +39,7 @@ def engine_settings(model: ModelConfig, home: Path) -> EngineSettings:
         persist_snapshots=model.engine.persist_snapshots,
         max_adapters=model.engine.max_adapters,
         draft_model=model.engine.draft_model,
+        draft_head=model.engine.draft_head,
         seed=model.engine.random_seed,
         policy=model.scheduler.policy,
         max_batch_tokens=model.engine.max_forward_tokens,

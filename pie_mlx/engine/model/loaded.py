@@ -1,6 +1,7 @@
 """A model ready to run: weights, tokenizer, page pool."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -9,8 +10,11 @@ import mlx.core as mx
 
 from pie_mlx.backends import current_backend
 from pie_mlx.backends.base import ALL_THREADS
+from pie_mlx.engine.model.heads.chain import ChainBinding
+from pie_mlx.engine.model.heads.module import FusedEmbedding
 from pie_mlx.engine.model.memory import USUAL_BATCH, BatchSize, check_state_fits, pool_pages, state_pages
 from pie_mlx.engine.model.networks.network import Network
+from pie_mlx.engine.model.networks.paged_network import PagedNetwork
 from pie_mlx.engine.model.networks.promises import promises
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.errors import OutOfPagesError
@@ -69,6 +73,8 @@ class LoadedModel:
         self._threads = self._begun_threads = ALL_THREADS
         self._early_layers = 0
         self.began_early = False
+        self.head: HeadModel | None = None
+        """The model's own draft head, which has a pool of its own."""
 
     @property
     def pool(self) -> KvPool:
@@ -211,3 +217,39 @@ class LoadedModel:
     def _choose_threads(self, rows: int) -> None:
         largest, experts = self.network.largest_matrix, self.network.has_experts
         self._threads = self.backend.product_threads(rows, largest_matrix=largest, experts=experts)
+
+
+@dataclass(frozen=True, slots=True)
+class HeadModel:
+    """`model` is the head over its own pool; all of it belongs to the MLX thread."""
+
+    model: LoadedModel
+    network: PagedNetwork
+    embedding: FusedEmbedding
+
+    def forward(self, step: StepInput, hidden: mx.array) -> mx.array:
+        """Logits [R, vocabulary] float32 of `step.logit_rows`, lazily; `hidden` [T, width] has the hidden state before
+        the token of each row."""
+        with self._given(hidden):
+            return self.model.forward(step)
+
+    def follow(self, tokens: mx.array, hidden: mx.array, binding: ChainBinding) -> mx.array:
+        """Logits [rows, vocabulary] float32 after guesses `tokens` int32 [rows], which may still be drawn; `hidden`
+        [rows, width] as in `forward`."""
+        with self._given(hidden):
+            return self.network.chain(tokens, binding)
+
+    @contextmanager
+    def _given(self, hidden: mx.array) -> Generator[None]:
+        self.embedding.give(hidden[:, None])
+        try:
+            yield
+        finally:
+            self.embedding.give(None)
+
+    def left(self) -> mx.array:
+        """What the last step remembers of its logit rows [R, width]: the head reads it as it reads the model's."""
+        hidden = self.network.hidden
+        if hidden is None:
+            raise RuntimeError("draft head: its vocabulary projection was not found")
+        return hidden

@@ -37,7 +37,8 @@ class StepInput:
 
     `tokens` are an array int32 [T] where they are still being drawn. `adapters` has what each row is computed with,
     (adapter, version, noise seed); None when no row has any. In an equal-length batch all segments have `row_tokens`
-    tokens at consecutive positions, and each is one row of the model's input; elsewhere every token is.
+    tokens at consecutive positions, and each is one row of the model's input; elsewhere every token is. The hidden
+    states of `kept_rows` are wanted as well.
     """
 
     tokens: Sequence[int] | mx.array
@@ -47,6 +48,7 @@ class StepInput:
     logit_rows: Sequence[int]
     adapters: Sequence[AdapterUse] | None = None
     row_tokens: int = 1
+    kept_rows: Sequence[int] = ()
 
     def arranged(self, rows: Sequence[int], segments: Sequence[Segment], *, row_tokens: int = 1) -> "StepInput":
         """The step of these `rows` in this order, which are `segments`, with the logits asked of them."""
@@ -60,4 +62,5 @@ class StepInput:
             logit_rows=[place[row] for row in self.logit_rows if row in place],
             adapters=None if adapters is None else [adapters[row] for row in rows],
             row_tokens=row_tokens,
+            kept_rows=[place[row] for row in self.kept_rows if row in place],
         )

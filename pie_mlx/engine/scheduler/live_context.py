@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pie_mlx.engine.market import Horizon, Retention
+from pie_mlx.engine.model.runner.hidden_trail import HiddenTrail
 from pie_mlx.engine.model.runner.randomness import stream_key
 from pie_mlx.engine.model.runner.token_watch import TokenWatch
 from pie_mlx.engine.model.token_counts import CountedText
-from pie_mlx.engine.speculation.drafting import NgramDrafter, Pace
+from pie_mlx.engine.speculation.drafting import HeadPace, NgramDrafter, Pace
 from pie_mlx.errors import ContextReleasedError, PieError
 
 NEWEST_RETURN = 0.2
@@ -72,6 +73,9 @@ class LiveContext:
     """Made when its program first asks the engine to speculate."""
     draft_model_pace: Pace | None = None
     """Made when the draft model first may guess for it."""
+    head_pace: HeadPace | None = None
+    trail: HiddenTrail | None = None
+    """Both made when the model's own draft head first may guess for it; no `trail` while it rests."""
     deferred_error: PieError | None = None
     """A later pass of a call failed, and the reply brought the tokens before it: the next call raises this."""
     parent: int = 0

@@ -137,6 +137,10 @@ class SchedulerQueue:
         """Cost of verifying a window of drafts in the latest batch, in plain steps of one context."""
         return self._state.window_cost.steps(self._state.batch_contexts)
 
+    def window_price(self, drafts: int) -> float:
+        """The same for a window of so many drafts."""
+        return self._state.window_cost.steps(self._state.batch_contexts, drafts)
+
     @property
     def plain_seconds(self) -> float | None:
         """What a batch with one token of each of its contexts takes lately; None before the first."""

@@ -305,7 +305,9 @@ class Scheduler:
         tokens = sum(counts)
         self._observe_prefill(counts, outcome.seconds)
         drafts = [task.drafts for task, _ in chunks if task.drafts]
-        self._state.completed(Tick(len(chunks), tokens, len(drafts), sum(drafts), (self._committed - before) / steps))
+        waited = max([task.window.waited_seconds for task, _ in chunks if task.window is not None], default=0.0)
+        each_step = max(0.0, self._committed - before - waited) / steps
+        self._state.completed(Tick(len(chunks), tokens, len(drafts), sum(drafts), each_step))
         made: dict[int, int] = {}
         model = self._runner.model
         recurrence = model.network.recurrence if model.recurrent else None

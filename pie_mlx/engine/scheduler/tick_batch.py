@@ -40,6 +40,7 @@ def chunk_entry(store: PageStore, task: ForwardTask, count: int, further: int = 
         further_slots=rows.slots[count:],
         drafts=min(count, max(0, task.drafts - task.remaining + count)) if task.window else 0,
         scored=task.scored and any([isinstance(read.read, AttentionScores) for _, read in task.reads_within(count)]),
+        trail=None if task.replay else task.context.trail,
     )
 
 

@@ -2,24 +2,36 @@
 
 from dataclasses import dataclass, field
 
+from pie_mlx.engine.speculation.draft_head import DraftHeadRunner
 from pie_mlx.engine.speculation.draft_model import DraftModelRunner
 from pie_mlx.engine.speculation.drafting import Allowance
 
 
 @dataclass(frozen=True, slots=True)
 class Drafts:
-    """`model` writes with the draft model, where there is one; `repetitions` is the allowance of looking for text that
-    was there before."""
+    """`model` writes with the draft model, `head` with the model's own draft head, where there are such; `repetitions`
+    is the allowance of looking for text that was there before."""
 
     model: DraftModelRunner | None
+    head: DraftHeadRunner | None = None
     repetitions: Allowance = field(default_factory=Allowance)
 
     def fork(self, source: int, target: int) -> None:
         """A context was forked."""
         if self.model is not None:
             self.model.sequences.fork(source, target)
+        if self.head is not None:
+            self.head.fork(source, target)
 
     def forget(self, context: int) -> None:
         """A context is released."""
         if self.model is not None:
             self.model.forget(context)
+        if self.head is not None:
+            self.head.forget(context)
+
+    async def stop(self) -> None:
+        """End after the steps that are running."""
+        for guessing in (self.model, self.head):
+            if guessing is not None:
+                await guessing.stop()

@@ -6,7 +6,13 @@ from dataclasses import dataclass
 import mlx.core as mx
 
 from pie_mlx.backends import current_backend
-from pie_mlx.engine.model.loading.load import architecture_of, load_network, maximum_positions, read_config
+from pie_mlx.engine.model.loading.load import (
+    architecture_of,
+    find_own_head,
+    load_network,
+    maximum_positions,
+    read_config,
+)
 from pie_mlx.engine.model.loading.sources import find_model, weight_files
 from pie_mlx.engine.model.memory import BatchSize, pool_pages, with_format
 from pie_mlx.engine.model.mlx_lm.weights import retyped, weight_bytes
@@ -32,9 +38,9 @@ def model_footprint(settings: EngineSettings) -> ModelFacts:
     OutOfPagesError when weights and pool do not fit.
     """
     largest = BatchSize(settings.max_batch_tokens, settings.max_batch_contexts)
-    parts = [_measured(settings.model, settings, largest, settings.revision)]
+    parts = _measured(settings.model, settings, largest, settings.revision, head=settings.draft_head)
     if settings.draft_model is not None:
-        parts.append(_measured(settings.draft_model, settings, largest))
+        parts += _measured(settings.draft_model, settings, largest, None, head=False)
     whole = _Measured(
         max((part.dtype for part, _ in parts), key=lambda dtype: dtype.size),
         sum(part.weight_bytes for part, _ in parts),
@@ -57,17 +63,25 @@ def model_footprint(settings: EngineSettings) -> ModelFacts:
 
 
 def _measured(
-    reference: str, settings: EngineSettings, largest: BatchSize, revision: str | None = None
-) -> tuple[_Measured, Sequence[LayerShape]]:
-    """Sizes of a model and of its largest batch, and the KV shapes of its layers."""
+    reference: str, settings: EngineSettings, largest: BatchSize, revision: str | None, *, head: bool
+) -> list[tuple[_Measured, Sequence[LayerShape]]]:
+    """Sizes of a model and of its largest batch, and the KV shapes of its layers; then those of its draft head."""
     directory = find_model(reference, allow_download=False, progress=_ignore, revision=revision)
     config = read_config(directory)
-    network = load_network(directory, weight_files(directory), config, lazy=True)
+    files = weight_files(directory)
+    network = load_network(directory, files, config, lazy=True)
     kept = retyped(network, settings.dtype, _ignore)
+    own = find_own_head(directory, files, network, config, kept, _ignore, lazy=True) if head else None
     paged = PagedNetwork(network, architecture_of(config))
     step_bytes = paged.transients.step_bytes(largest)
     sizes = weight_bytes(network), maximum_positions(config), step_bytes, paged.state_bytes
-    return _Measured(kept, *sizes), with_format(paged.shapes, settings.kv_format, reference)
+    parts: list[tuple[_Measured, Sequence[LayerShape]]] = [
+        (_Measured(kept, *sizes), with_format(paged.shapes, settings.kv_format, reference))
+    ]
+    if own is not None:
+        of_head = _Measured(kept, own.weight_bytes, sizes[1], own.network.transients.step_bytes(largest), 0)
+        parts.append((of_head, with_format(own.network.shapes, settings.kv_format, reference)))
+    return parts
 
 
 def _ignore(line: str) -> None:

@@ -35,7 +35,7 @@ def knowing(tiny_model_directory: Callable[[str], Path]) -> Iterator[Running]:
 @pytest.fixture(autouse=True)
 def may_guess(monkeypatch: pytest.MonkeyPatch) -> None:
     """Verifying costs little and trying is allowed, whatever this machine took for the drafts of other tests."""
-    monkeypatch.setattr(WindowCost, "steps", lambda cost, contexts: 0.25)
+    monkeypatch.setattr(WindowCost, "steps", lambda cost, contexts, drafts=None: 0.25)
     monkeypatch.setattr(Allowance, "step", lambda allowance: True)
 
 

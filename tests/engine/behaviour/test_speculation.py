@@ -161,7 +161,7 @@ async def test_right_drafts_save_passes(engine: Running) -> None:  # V2
 @pytest.fixture
 def cheap_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Verifying costs little and trying is allowed, whatever this machine took for the drafts of other tests."""
-    monkeypatch.setattr(WindowCost, "steps", lambda cost, contexts: 0.25)
+    monkeypatch.setattr(WindowCost, "steps", lambda cost, contexts, drafts=None: 0.25)
     monkeypatch.setattr(Allowance, "step", lambda allowance: True)
 
 

@@ -1,50 +1,66 @@
-"""Drafts that the engine makes for a pass: what followed the last tokens before, or what a draft model writes."""
+"""Drafts that the engine makes for a pass: what followed the last tokens before, or what the model's own draft head or
+a draft model writes. The one that has earned most lately guesses."""
 
+import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from pie_mlx.calls import Sampler
+from pie_mlx.calls import DraftSourceName, Sampler
 from pie_mlx.engine.model.runner.batch import LogitsRequest, PackedMask
+from pie_mlx.engine.model.runner.hidden_trail import HiddenTrail
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
-from pie_mlx.engine.speculation.draft_model import Guess
+from pie_mlx.engine.speculation.draft_head import DraftHeadRunner, HeadGuess
+from pie_mlx.engine.speculation.draft_model import DraftModelRunner, Guess, Guesses
 from pie_mlx.engine.speculation.drafting import (
     FIRST_LENGTH,
     LONGEST,
+    MOST_GUESSES,
     SHORTEST,
     SIZES,
     Allowance,
     DraftRow,
+    HeadPace,
     NgramDrafter,
     Pace,
 )
+from pie_mlx.errors import InvalidArgumentError
+
+HEAD_TRIES = 2
+"""Guesses of a draft head that does not pay, to learn whether it does now."""
 
 
 @dataclass(frozen=True, slots=True)
 class DraftRequest:
-    """Asks for at most `most` guesses at what follows `inputs`, for a pass that draws `drawn` at the last of them.
+    """Asks for at most `most` guesses at what follows `inputs`, for a pass that draws `drawn`, with `sampler`, at the
+    last of them.
 
     `first` is the place after the last input, `fixed` the mask of every row; nothing is guessed after a stop token.
+    `source` is who may guess.
     """
 
     context: LiveContext
     inputs: Sequence[int]
     drawn: LogitsRequest
+    sampler: Sampler
     first: DraftRow
     fixed: PackedMask | None
     stop_tokens: Collection[int]
     most: int
+    source: DraftSourceName = "auto"
 
 
 @dataclass(frozen=True, slots=True)
 class DraftSource:
-    """What made the drafts, and whose `allowance` it used. `pace` is the draft model's, if that wrote them, and `spent`
-    what it took, in plain steps."""
+    """What made the drafts, and whose `allowance` it used. `pace` is that of who wrote them, None for repetitions, and
+    `spent` what that took, in plain steps; the pass waited `waited_seconds` for it."""
 
+    name: DraftSourceName
     drafter: NgramDrafter
     allowance: Allowance
-    pace: Pace | None = None
+    pace: Pace | HeadPace | None = None
     spent: float = 0.0
+    waited_seconds: float = 0.0
 
     def learn(self, emitted: Sequence[int], drafted: int, accepted: int, cost: float) -> None:
         """A step emitted tokens; of `drafted` guesses the first `accepted` were right, and verifying took `cost`."""
@@ -56,40 +72,150 @@ class DraftSource:
         self.allowance.learn(accepted, self.spent + (cost if drafted else 0.0))
 
 
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """So many guesses of somebody who writes them, and the plain steps that these gain; below 0 it is a try."""
+
+    guesses: int
+    gain: float
+
+
+NO_OFFER = Offer(0, 0.0)
+
+
 async def guesses(services: Services, request: DraftRequest) -> tuple[Sequence[int], DraftSource]:
-    """The guesses and their source, which learns from the outcome. Repetitions are tried first: they cost nothing.
+    """The guesses and their source, which learns from the outcome.
 
-    Raises BatchFailedError when the draft model fails on the device.
+    Repetitions cost nothing, so they come first unless somebody else gains more. Raises BatchFailedError when who
+    writes fails on the device, InvalidArgumentError where the source asked for is not there.
     """
-    model, sampler, plain_seconds = services.drafts.model, request.drawn.read, services.queue.plain_seconds
-    found, source = _repeated(services, request)
-    if model is None or plain_seconds is None or not isinstance(sampler, Sampler):
-        return found, source
-    length = _length(services, request, model.allowance) if not found else 0
-    if not length:
+    drafts = services.drafts
+    is_priced = services.queue.plain_seconds is not None
+    head = drafts.head if _asked(request, "mtp", drafts.head) else None
+    model = drafts.model if _asked(request, "draft_model", drafts.model) and is_priced else None
+    by_head = NO_OFFER if head is None else _offer_of_head(services, request, head)
+    found, source = _repeated(services, request, alone=head is None and model is None, beside=by_head.gain)
+    by_model = NO_OFFER if model is None or found else _offer_of_model(services, request, model)
+    uses_head = not found and by_head.guesses > 0 and (not by_model.guesses or by_head.gain >= by_model.gain)
+    if head is not None and not uses_head:
+        head.decline(request.context.id)
+    if model is not None and (uses_head or not by_model.guesses):
         model.decline(request.context.id)
-        return found, source
-    written = await model.guess(_task(services, request, sampler, length))
-    await services.queue.restore(request.context)  # its pages may have gone to somebody else meanwhile
-    spent = written.seconds * max(services.queue.batch_contexts, 1) / plain_seconds
-    return written.tokens, DraftSource(source.drafter, model.allowance, request.context.draft_model_pace, spent)
+    if head is not None and uses_head:
+        return await _written(services, request, source, by_head, head)
+    if model is not None and by_model.guesses:
+        return await _written(services, request, source, by_model, model)
+    return found, source
 
 
-def _repeated(services: Services, request: DraftRequest) -> tuple[Sequence[int], DraftSource]:
-    """What followed the last tokens before."""
+def _asked(request: DraftRequest, name: DraftSourceName, there: object) -> bool:
+    """Whether somebody may guess. Raises InvalidArgumentError if no other may, and it is not there."""
+    if request.source == name and there is None:
+        what, key = ("draft head of its own", "draft_head") if name == "mtp" else ("draft model", "draft_model")
+        raise InvalidArgumentError(
+            f"speculation: {name!r} was asked for, and the model has no {what}",
+            hint=f"ask for 'auto', or see {key} in the reference of options",
+            argument="speculation",
+        )
+    return there is not None and request.source in ("auto", name)
+
+
+def _repeated(
+    services: Services, request: DraftRequest, *, alone: bool, beside: float
+) -> tuple[Sequence[int], DraftSource]:
+    """What followed the last tokens before; nothing where somebody else gains more, `beside` plain steps."""
     context, allowance = request.context, services.drafts.repetitions
     drafter = context.drafter = context.drafter or NgramDrafter()
+    source = DraftSource("ngram", drafter, allowance)
     found = drafter.draft(
         services.store.sequence_length(context.id),
         request.inputs,
-        request.most,
+        request.most if request.source in ("auto", "ngram") else 0,
         _reader(services, context),
         cost=services.queue.window_steps,
-        may_try=allowance.step(),
-        # Where a draft model stands by, it knows better than a match by chance.
-        shortest=SIZES[-1] if services.drafts.model is None else SIZES[0],
+        may_try=allowance.step() and beside <= 0,
+        # Where somebody stands by who writes, that knows better than a match by chance.
+        shortest=SIZES[-1] if alone else SIZES[0],
     )
-    return found, DraftSource(drafter, allowance)
+    if beside > 0 and found and beside > drafter.saved - services.queue.window_steps:
+        return [], source
+    return found, source
+
+
+def _offer_of_head(services: Services, request: DraftRequest, head: DraftHeadRunner) -> Offer:
+    """How many tokens the model's own head is to write."""
+    context, queue = request.context, services.queue
+    pace = context.head_pace = context.head_pace or HeadPace()
+    context.trail = context.trail or HiddenTrail()
+    may_try = head.allowance.step()
+    if len(request.inputs) > 1 or not request.most or queue.plain_seconds is None:
+        return NO_OFFER
+
+    def price(count: int) -> float:
+        spent = _in_steps(services, head.seconds(count))
+        return queue.window_price(count) + spent
+
+    best = pace.best(price, min(request.most, MOST_GUESSES))
+    pace.cooldown.learn(accepted=best.gain > 0)
+    if best.gain > 0:
+        return NO_OFFER if head.wants_plain() else Offer(best.guesses, best.gain)
+    if may_try:
+        return Offer(min(HEAD_TRIES, request.most), best.gain)
+    return NO_OFFER
+
+
+def _offer_of_model(services: Services, request: DraftRequest, model: DraftModelRunner) -> Offer:
+    """How many tokens the draft model is to write."""
+    context, queue = request.context, services.queue
+    if context.draft_model_pace is None:
+        context.draft_model_pace = Pace(SHORTEST if queue.batch_contexts > 1 else FIRST_LENGTH)
+    pace, may_try = context.draft_model_pace, model.allowance.step()
+    # A prompt is not kept waiting for guesses at its first token.
+    if len(request.inputs) > LONGEST or not (may_try or pace.pays(queue.window_steps)):
+        return NO_OFFER
+    return Offer(min(request.most, pace.length), pace.saved - queue.window_steps)
+
+
+async def _written(
+    services: Services,
+    request: DraftRequest,
+    source: DraftSource,
+    offer: Offer,
+    writer: DraftHeadRunner | DraftModelRunner,
+) -> tuple[Sequence[int], DraftSource]:
+    context, began = request.context, time.perf_counter()
+    if isinstance(writer, DraftHeadRunner):
+        name, pace, written = "mtp", context.head_pace, await _by_head(services, request, offer, writer)
+    else:
+        name, pace = "draft_model", context.draft_model_pace
+        written = await writer.guess(_task(services, request, request.sampler, offer.guesses))
+    waited = time.perf_counter() - began
+    await services.queue.restore(context)  # its pages may have gone to somebody else meanwhile
+    spent = _in_steps(services, written.seconds)
+    return written.tokens, DraftSource(name, source.drafter, writer.allowance, pace, spent, waited)
+
+
+def _in_steps(services: Services, seconds: float | None) -> float:
+    """Seconds of the device in plain steps of one context."""
+    plain = services.queue.plain_seconds
+    return 0.0 if not seconds or not plain else seconds * max(services.queue.batch_contexts, 1) / plain
+
+
+async def _by_head(services: Services, request: DraftRequest, offer: Offer, head: DraftHeadRunner) -> Guesses:
+    context = request.context
+    if context.trail is None:
+        return Guesses([])
+    return await head.guess(
+        HeadGuess(
+            context=context.id,
+            held=services.store.sequence_length(context.id),
+            token=request.inputs[-1],
+            read=_reader(services, context),
+            trail=context.trail,
+            most=offer.guesses,
+            drawn=request.drawn,
+        )
+    )
 
 
 def _task(services: Services, request: DraftRequest, sampler: Sampler, most: int) -> Guess:
@@ -112,15 +238,3 @@ def _task(services: Services, request: DraftRequest, sampler: Sampler, most: int
 
 def _reader(services: Services, context: LiveContext) -> Callable[[int], list[int]]:
     return lambda count: services.store.last_tokens(context.id, count)
-
-
-def _length(services: Services, request: DraftRequest, allowance: Allowance) -> int:
-    """How many tokens the draft model is to write, 0 while that does not pay."""
-    context, queue = request.context, services.queue
-    if context.draft_model_pace is None:
-        context.draft_model_pace = Pace(SHORTEST if queue.batch_contexts > 1 else FIRST_LENGTH)
-    pace, may_try = context.draft_model_pace, allowance.step()
-    # A prompt is not kept waiting for guesses at its first token.
-    if len(request.inputs) > LONGEST or not (may_try or pace.pays(queue.window_steps)):
-        return 0
-    return min(request.most, pace.length)

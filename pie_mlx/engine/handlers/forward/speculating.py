@@ -96,6 +96,11 @@ class DraftedPass:
         self.window.judge(drawn.tokens if isinstance(drawn, SampledTokens) else [], wanted=True)
 
     @property
+    def made_by(self) -> str:
+        """Who made the drafts; "" if there were none."""
+        return "" if not self.count else "program" if self.source is None else self.source.name
+
+    @property
     def verification(self) -> Verification:
         """What became of the drafts. Raises RuntimeError before the pass is over."""
         if self.window.verification is None:
@@ -164,25 +169,30 @@ async def plan_drafts(
     model, held = services.model_info, services.store.sequence_length(context.id)
     room = max(0, min(speculation.limit, MOST_DRAFTS, model.maximum_positions - held - len(inputs)))
     source = None
-    if speculation.drafts is None:
+    if speculation.drafts is None and isinstance(sampler, Sampler):
         tokens, most = [one.token for one in inputs], min(room, LONGEST)
-        wanted = DraftRequest(context, tokens, reads[slot], first, fixed, speculation.stop_tokens, most)
+        wanted = DraftRequest(
+            context, tokens, reads[slot], sampler, first, fixed, speculation.stop_tokens, most, speculation.source
+        )
         guessed, source = await guesses(services, wanted)
         drafts = completed(guessed, first, fixed, speculation.stop_tokens, most)
     else:
-        tree = checked_tree(speculation.drafts, speculation.parents, model.vocabulary_size).first(MOST_DRAFTS)
+        tree = checked_tree(speculation.drafts or (), speculation.parents, model.vocabulary_size).first(MOST_DRAFTS)
         drawn = call.slots[slot].read
         if loaded.window is not None or loaded.recurrent or (isinstance(drawn, Sampler) and drawn.carries_states):
             # Windows count slots: a branch that lies further on would not see as far back as in plain decoding. The
             # state of a recurrent layer is after one branch only, and so are those that a rule carries.
             tree = tree.first(tree.trunk)
         drafts = admitted(tree.up_to_depth(room), first, fixed)
-    return DraftedPass(Window(drafts.tree, frozenset(speculation.stop_tokens)), drafts, slot, source)
+    waited = 0.0 if source is None else source.waited_seconds
+    return DraftedPass(Window(drafts.tree, frozenset(speculation.stop_tokens), waited), drafts, slot, source)
 
 
 def _is_left_out(services: Services, context: LiveContext) -> bool:
-    """Whether repetitions came to nothing lately, so that this step does not look for any."""
-    return services.drafts.model is None and context.drafter is not None and context.drafter.cooldown.step()
+    """Whether repetitions and the draft head came to nothing lately, so that this step does not ask them."""
+    if services.drafts.model is not None or context.drafter is None or not context.drafter.cooldown.step():
+        return False
+    return services.drafts.head is None or context.head_pace is None or context.head_pace.cooldown.step()
 
 
 def _drawing_slot(call: Forward) -> int:
@@ -220,4 +230,13 @@ def verified(
     drafted.tell(emitted, services.queue.window_steps)
     terminated = any(matcher.is_terminated for matcher in matchers)
     counters = services.store.contexts[context.id].counters()
-    return ForwardReply(results, counters, terminated, attached, drafted.count, verification.kept)
+    return ForwardReply(
+        results,
+        counters,
+        terminated,
+        attached,
+        drafted.count,
+        verification.kept,
+        accepted=verification.accepted,
+        drafted_by=drafted.made_by,
+    )

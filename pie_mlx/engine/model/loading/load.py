@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import mlx.core as mx
 
 from pie_mlx.backends import current_backend
-from pie_mlx.engine.model.loaded import LoadedModel, ModelCard
+from pie_mlx.engine.model.heads.loading import HeadNetwork, load_head
+from pie_mlx.engine.model.loaded import HeadModel, LoadedModel, ModelCard
 from pie_mlx.engine.model.loading.directory import check_weights, checked_config
 from pie_mlx.engine.model.loading.self_test import compared_network
 from pie_mlx.engine.model.loading.sources import EMBEDDED, find_model, revision, weight_files
@@ -44,12 +46,14 @@ def load_model(
     git_revision: str | None = None,
     buffer_cache_bytes: int = BUFFER_CACHE_BYTES,
     kv: KvFormat = UNCHANGED,
+    draft_head: bool = False,
 ) -> LoadedModel:
     """Load weights and tokenizer; call `allocate` on the result before the first step.
 
     `reference` is a directory, a repo id of the local Hugging Face cache (downloaded only with `allow_download`) or
     `pie-tiny`. `dtype` is auto, float32, float16 or bfloat16; auto is float32 without a GPU and the checkpoint's own
-    with one. `git_revision` is that of a repo id. `kv` is how pages hold keys and values. Raises ModelNotFoundError,
+    with one. `git_revision` is that of a repo id. `kv` is how pages hold keys and values. With `draft_head` the model's
+    own draft head is loaded too, if it has one. Raises ModelNotFoundError,
     ModelLoadError and, for pages that the model cannot have, InvalidArgumentError.
     """
     report = progress or _silent
@@ -61,6 +65,7 @@ def load_model(
     model = load_network(directory, files, config)
     with _building(directory, config):
         activations = cast_weights(model, dtype, report)
+        found = find_own_head(directory, files, model, config, activations, report) if draft_head else None
         network = compared_network(model, architecture_of(config), activations, report)
     layers = with_format(network.shapes, kv, name)
     tokenizer = load_tokenizer(directory)
@@ -76,7 +81,39 @@ def load_model(
         files=(directory / "config.json", *files),
     )
     report(f"{name}: {card.weight_bytes / (1 << 20):,.0f} MiB of weights, {network.tier}")
-    return LoadedModel(card, network, layers)
+    loaded = LoadedModel(card, network, layers)
+    if found is not None:
+        report(f"{name}: {found.weight_bytes / (1 << 20):,.1f} MiB of a draft head")
+        loaded.head = _head_model(card, found, kv)
+    return loaded
+
+
+def find_own_head(
+    directory: Path,
+    files: Sequence[Path],
+    model: Module,
+    config: Mapping[str, Any],
+    dtype: mx.Dtype,
+    report: Callable[[str], None],
+    *,
+    lazy: bool = False,
+) -> HeadNetwork | None:
+    """The model's own draft head, before a network is made of the `model`; `lazy` leaves its weights on disk.
+
+    One that cannot be used is reported: the model writes the same without it.
+    """
+    try:
+        return load_head(directory, files, model, config, architecture_of(config), dtype, report, lazy=lazy)
+    except ModelLoadError as error:
+        report(f"{error.message}; it is not used")
+        return None
+
+
+def _head_model(trunk: ModelCard, head: HeadNetwork, kv: KvFormat) -> HeadModel:
+    name = f"the draft head of {trunk.name}"
+    card = replace(trunk, name=name, weight_bytes=head.weight_bytes, files=())
+    layers = with_format(head.network.shapes, kv, name)
+    return HeadModel(LoadedModel(card, head.network, layers), head.network, head.embedding)
 
 
 def _kv_identity(layers: Sequence[LayerShape]) -> str:

@@ -69,12 +69,14 @@ class _Changed:
 class RowSelection:
     """The rows of the current forward pass whose logits are needed: flat indices over [rows, tokens].
 
-    `hidden` [selected, 1, width] is the head's latest input for them.
+    `hidden` [selected, 1, width] is the head's latest input for them, `kept` [kept_rows, width] that for `kept_rows`.
     """
 
     def __init__(self) -> None:
         self.rows: mx.array | None = None
         self.hidden: mx.array | None = None
+        self.kept_rows: mx.array | None = None
+        self.kept: mx.array | None = None
 
     @property
     def width(self) -> int:
@@ -85,6 +87,8 @@ class RowSelection:
         """[rows, tokens, width] as [selected, 1, width]."""
         if self.rows is None:
             return hidden
+        if self.kept_rows is not None:
+            self.kept = hidden.flatten(0, 1)[self.kept_rows]
         self.hidden = hidden.flatten(0, 1)[self.rows][:, None]
         return self.hidden
 

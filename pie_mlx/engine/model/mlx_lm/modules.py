@@ -13,6 +13,9 @@ from pie_mlx.engine.model.mlx_lm.library import utils as mlx_lm_utils
 _nn, _utils, _mlx_lm = cast("Any", nn), cast("Any", utils), cast("Any", mlx_lm_utils)
 _switch = cast("Any", switch_layers)
 
+neural = cast("Any", nn)
+"""mlx.nn."""
+
 LINEAR: tuple[type, ...] = (_nn.Linear, _nn.QuantizedLinear)
 """Projections."""
 
@@ -46,11 +49,17 @@ class Module(Protocol):
 
 def empty_network(config: Mapping[str, Any]) -> Module:
     """A network whose parameters are not computed. Raises what mlx-lm raises for settings that do not fit."""
-    model_class, arguments = _mlx_lm._get_classes(config=dict(config))
-    model = model_class(arguments.from_dict(dict(config)))
+    model = model_of(config)
     if hasattr(model, "sanitize"):  # a head that the embedding also is may go
         model.sanitize({} if config["tie_word_embeddings"] else {"lm_head.weight": None})
     return model
+
+
+def model_of(config: Mapping[str, Any]) -> Any:
+    """A network with random parameters that are not computed. Raises what mlx-lm raises for settings that do not
+    fit."""
+    model_class, arguments = _mlx_lm._get_classes(config=dict(config))
+    return model_class(arguments.from_dict(dict(config)))
 
 
 def replace_call(module: Module, replace: Callable[[Module, Callable[..., Any]], Callable[..., Any]]) -> None:

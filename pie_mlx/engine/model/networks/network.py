@@ -25,8 +25,9 @@ class Network(Protocol):
     whether it takes tokens that are still being drawn. `largest_matrix` counts the entries of a layer's largest matrix,
     and `has_experts` tells whether some layers have many matrices of which each row takes a few.
     `hidden` [R, hidden_size] is what the head was given of the rows of the last `forward`; None, and the size 0, where
-    that cannot be told. `scores` has, for each context of that step with scored tokens, how much attention these pay to
-    each page: float32 [attention_groups, pages]; `attention_groups` is 0 where that cannot be told.
+    that cannot be told. `kept` [K, hidden_size] has the same of the rows that it keeps, None without any. `scores` has,
+    for each context of that step with scored tokens, how much attention these pay to each page: float32
+    [attention_groups, pages]; `attention_groups` is 0 where that cannot be told.
     """
 
     @property
@@ -57,6 +58,8 @@ class Network(Protocol):
     def hidden_size(self) -> int: ...
     @property
     def hidden(self) -> mx.array | None: ...
+    @property
+    def kept(self) -> mx.array | None: ...
     @property
     def attention_groups(self) -> int: ...
     @property

@@ -34,6 +34,7 @@ class NullNetwork:
         self.shapes: Sequence[LayerShape] = ()
         self.adapters = AdapterBank(dict, RowSelection())
         self.hidden: mx.array | None = None
+        self.kept: mx.array | None = None
         self.recurrence = RecurrentStates(())
 
     def forward(self, step: StepInput, memory: PageMemory) -> mx.array:

@@ -181,6 +181,8 @@ class PagedNetwork:
         self._segments = Segments()
         self.hidden: mx.array | None = None
         """What the head was given of the rows of the last step [R, width]; None where it was not found."""
+        self.kept: mx.array | None = None
+        """The same of the rows that the last step keeps, if there are any."""
         self.scores: dict[int, mx.array] = {}
         """How much attention the scored rows of the last step pay to each page, by context [groups, pages]."""
         self.attention_groups = sum(shape.kv_heads for shape in self.shapes) if self._tier.paged else 0
@@ -196,8 +198,10 @@ class PagedNetwork:
         if self._tier.layout is Layout.TOKENS:
             if self.recurrent:
                 step = side_by_side(step)
+            self._selection.kept_rows = integers(step.kept_rows) if step.kept_rows and self._selects else None
             logits = self._compute(step, memory)
             self.hidden = self._last_hidden()
+            self.kept, self._selection.kept = self._selection.kept, None
             return logits
         parts: list[mx.array] = []
         hidden: list[mx.array | None] = []
@@ -213,9 +217,24 @@ class PagedNetwork:
         self.hidden = _in_order(known, order) if known else None
         return _in_order(parts, order)
 
+    def chain(self, tokens: mx.array, binding: Binding) -> mx.array:
+        """Logits [rows, vocabulary_size] float32 after `tokens` int32 [rows], one of each context, with keys and values
+        that are the binding's; `hidden` has what the head was given."""
+        self._caches.bind(binding)
+        self._selection.rows = integers(range(tokens.shape[0]))
+        try:
+            with self._backend.rotating(binding.offset):
+                output = self.model(tokens[:, None], cache=self._caches.tree)
+        finally:
+            self._caches.bind(UNBOUND)
+            self._selection.rows = None
+        self.hidden = self._last_hidden()
+        return output.flatten(0, 1).astype(mx.float32)
+
     def forget(self) -> None:
         """The last step is never evaluated: what is known of it would hold the pool as it was."""
-        self.hidden, self._selection.hidden, self.scores = None, None, {}
+        self.hidden = self.kept = self._selection.hidden = None
+        self.scores = {}
         self.recurrence.forget()
 
     def recover(self) -> None:

@@ -36,6 +36,7 @@ class ScriptedNetwork:
     hidden: mx.array | None = None
     attention_groups = 0
     scores: Mapping[int, mx.array] = MappingProxyType({})
+    kept: mx.array | None = None
 
     def __init__(self, reader: ScriptReader) -> None:
         self.vocabulary_size = len(reader.pieces)

@@ -13,6 +13,7 @@ from pie_mlx.calls import AnyResult, AttentionScores, Probe, SampledTokens, Samp
 from pie_mlx.engine.kv import PageCopy
 from pie_mlx.engine.kv.masks import trim_pages
 from pie_mlx.engine.model.rules.run import RuledRow
+from pie_mlx.engine.model.runner.hidden_trail import HiddenTrail
 from pie_mlx.engine.model.runner.token_watch import TokenWatch
 from pie_mlx.engine.model.step import AdapterUse, Segment, StepInput
 from pie_mlx.engine.model.token_counts import TokenCounts
@@ -102,6 +103,7 @@ class BatchEntry(msgspec.Struct, frozen=True):
     `masks` has one BRLE row per token over KV slots, None for causal. `adapters` has what each token is computed with;
     None when no token has any. Tokens of steps after the batch go to `further_slots`, which the block table covers.
     The last `drafts` tokens may leave the context right after the batch. `scored` tells whether its attention is read.
+    `trail` gets the hidden states of all.
     """
 
     context: int
@@ -116,6 +118,7 @@ class BatchEntry(msgspec.Struct, frozen=True):
     further_slots: Sequence[int] = ()
     drafts: int = 0
     scored: bool = False
+    trail: HiddenTrail | None = None
 
 
 class StopCondition(Protocol):
@@ -207,6 +210,7 @@ def step_input(
     tokens: list[int] = []
     positions: list[int] = []
     slots: list[int] = []
+    kept_rows: list[int] = []
     for entry in entries:
         start = len(tokens)
         segments.append(_segment(entry, start, trimmed_page_size))
@@ -220,10 +224,12 @@ def step_input(
                 logit_rows.append(start + index)
             own.append((rows[index], read))
         reads.append(own)
+        if entry.trail is not None:
+            kept_rows += range(start, start + len(entry.tokens))
         tokens += entry.tokens
         positions += entry.positions
         slots += entry.slots
-    step = StepInput(tokens, positions, slots, segments, logit_rows, _adapters(entries))
+    step = StepInput(tokens, positions, slots, segments, logit_rows, _adapters(entries), kept_rows=kept_rows)
     return step, reads, [tokens[row] for row in logit_rows]
 
 

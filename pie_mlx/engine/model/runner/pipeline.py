@@ -32,6 +32,7 @@ from pie_mlx.engine.model.runner.batch import (
 from pie_mlx.engine.model.runner.sampling import Sampling
 from pie_mlx.errors import BatchFailedError, PieError
 from pie_mlx.metal import UnevaluatedError
+from pie_mlx.metal.arrays import integers
 from pie_mlx.metal.faults import DEVICE_ERRORS, failed_while_running
 from pie_mlx.metal.page_pool.pool import Revision
 
@@ -73,6 +74,14 @@ class UncommittedStep:
         tokens = {rows[entry.context]: entry.tokens[-1] for entry in entries}
         return Sampling(self.logits, reads, self.hidden, [tokens.get(row, 0) for row in range(len(self.entries))])
 
+    def kept_of(self, entries: Sequence[BatchEntry]) -> mx.array | None:
+        """The hidden states of those of some contexts that leave trails, one after the other; None without any."""
+        trails = {entry.context for entry in entries if entry.trail is not None}
+        if not trails or self.hidden is None:
+            return None
+        rows = {entry.context: row for row, entry in enumerate(self.entries)}
+        return self.hidden[integers([rows[entry.context] for entry in entries if entry.trail is not None])]
+
     def _reads_as_expected(self, entries: Sequence[BatchEntry]) -> bool:
         """Whether each of `entries` reads what was expected of its context, without any mask."""
         for entry, before, reads in zip(entries, self.entries, self.reads, strict=True):
@@ -98,21 +107,28 @@ class Pipeline:
         reports the error. No further step begins once `may_continue` is False.
         """
         began, claimed, self._uncommitted = time.perf_counter(), self._uncommitted, None
+        kept: mx.array | None = None
         if batch.claims and claimed is not None:
             if self._recurrence is not None:
                 self._recurrence.claim([entry.context for entry in batch.entries])
             began, sampling = claimed.began_seconds or began, claimed.sampling_of(batch.entries)
+            kept = claimed.kept_of(batch.entries)
         else:
             step, reads, inputs = step_input(batch.entries, self.model.trimmed_page_size)
             logits = self.model.forward(step)
+            kept = self.model.network.kept if step.kept_rows else None
             if not step.logit_rows:
-                self.model.finish()
+                self.model.finish(*(() if kept is None else (kept,)))
+                _leave_trails(batch.entries, kept)
                 return Outcome([[] for _ in batch.entries], time.perf_counter() - began)
             network = self.model.network
             scores = [network.scores[entry.context] for entry in batch.entries if entry.scored]
             sampling = Sampling(logits, reads, network.hidden, inputs, scores=scores)
+        if kept is not None:
+            sampling.outputs.append(kept)
         try:
             steps = [self._draw(sampling, batch, [])]
+            _leave_trails(batch.entries, kept)
             if self._recurrence is not None:
                 self._recurrence.commit(keeps=batch.prefetches)
             ended = time.perf_counter()
@@ -268,6 +284,16 @@ class Pipeline:
             pass
         except DEVICE_ERRORS:
             self.model.recover()
+
+
+def _leave_trails(entries: Sequence[BatchEntry], kept: mx.array | None) -> None:
+    """`kept` [rows, width] are the hidden states of the entries that leave trails, one after the other."""
+    start = 0
+    for entry in entries if kept is not None else ():
+        if kept is not None and entry.trail is not None:
+            stop = start + len(entry.tokens)
+            entry.trail.add(entry.kv_length - len(entry.tokens), kept[start:stop])
+            start = stop
 
 
 def _is_wanted(batch: Batch, results: Sequence[EntryResult]) -> bool:

@@ -1,6 +1,6 @@
 """The draft model beside the model it guesses for: whether they fit, and how they share the memory."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import mlx.core as mx
@@ -13,8 +13,8 @@ from pie_mlx.errors import ModelLoadError
 
 
 @dataclass(frozen=True, slots=True)
-class _Pair:
-    """Both models as one, where memory is concerned."""
+class _Together:
+    """A model and what guesses for it as one, where memory is concerned."""
 
     dtype: mx.Dtype
     weight_bytes: int
@@ -45,9 +45,9 @@ def load_draft_model(
     return draft
 
 
-def allocate_pair(
+def allocate_together(
     target: LoadedModel,
-    draft: LoadedModel,
+    guessing: Sequence[LoadedModel],
     *,
     pages: int | None,
     page_size: int,
@@ -56,23 +56,27 @@ def allocate_pair(
     largest_batch: BatchSize = USUAL_BATCH,
     progress: Callable[[str], None] | None = None,
 ) -> None:
-    """Allocate both pools with equally many pages, so that every context of one has room in the other.
+    """Allocate the pools of a model and of what guesses for it with equally many pages, so that every context of one
+    has room in the others.
 
-    `pages` None takes what fits of both. Raises OutOfPagesError, with the numbers.
+    `pages` None takes what fits of all. Raises OutOfPagesError, with the numbers.
     """
-    both = _Pair(
-        max(target.card.dtype, draft.card.dtype, key=lambda dtype: dtype.size),
-        target.card.weight_bytes + draft.card.weight_bytes,
-        target.maximum_positions,
-    )
-    layers = [*target.layers, *draft.layers]
-    step_bytes = sum(model.transients.step_bytes(largest_batch) for model in (target, draft))
-    taken_bytes = headroom_bytes + target.kept_state_bytes
-    count = pool_pages(both, layers, pages, page_size, memory_fraction, taken_bytes, step_bytes)
-    for model in (target, draft):
+    models = [target, *guessing]
+    if guessing:
+        all_of_them = _Together(
+            max((model.card.dtype for model in models), key=lambda dtype: dtype.size),
+            sum(model.card.weight_bytes for model in models),
+            target.maximum_positions,
+        )
+        layers = [layer for model in models for layer in model.layers]
+        step_bytes = sum(model.transients.step_bytes(largest_batch) for model in models)
+        taken_bytes = headroom_bytes + target.kept_state_bytes
+        pages = pool_pages(all_of_them, layers, pages, page_size, memory_fraction, taken_bytes, step_bytes)
+    for model in models:
         model.allocate(
-            pages=count,
+            pages=pages,
             page_size=page_size,
+            memory_fraction=memory_fraction,
             headroom_bytes=headroom_bytes,
             largest_batch=largest_batch,
             progress=progress,

@@ -11,6 +11,7 @@ from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.runner.batch import BatchEntry, EntryResult, step_input
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.model.runner.sampling import Sampling
+from pie_mlx.engine.speculation.company import Company
 from pie_mlx.engine.speculation.draft_model.guess import Guess, Guesses, Writing
 from pie_mlx.engine.speculation.draft_model.sequences import DraftSequences
 from pie_mlx.engine.speculation.drafting import Allowance, Lately
@@ -44,8 +45,7 @@ class DraftModelRunner:
         self.sequences = DraftSequences(model.pool.pages, model.pool.page_size, states)
         self._writing: dict[int, Writing] = {}
         self._in_step: set[int] = set()
-        self._expected: set[int] = set()
-        self._changed = asyncio.Event()
+        self._company = Company()
         self._plain = Lately()
         self._task: asyncio.Task[None] | None = None
 
@@ -64,7 +64,7 @@ class DraftModelRunner:
             return Guesses([])
         done: asyncio.Future[Guesses] = asyncio.get_running_loop().create_future()
         mine = self._writing[guess.context] = Writing(guess, pending, done, guess.first)
-        self._changed.set()
+        self._company.joined()
         if self._task is None:
             self._task = asyncio.create_task(self._write(), name="pie-drafts")
         try:
@@ -75,8 +75,7 @@ class DraftModelRunner:
 
     def decline(self, context: int) -> None:
         """The context goes on without guesses this time: the others need not wait for it."""
-        self._expected.discard(context)
-        self._changed.set()
+        self._company.decline(context)
 
     def forget(self, context: int) -> None:
         """A context is released."""
@@ -92,28 +91,17 @@ class DraftModelRunner:
     async def _write(self) -> None:
         """Until there is nothing left to write."""
         try:
-            await self._gather()
+            await self._company.gather(self._writing, self._plain.median or 0.0)
             took_part: set[int] = set()
             while self._writing:
                 took_part.update(self._writing)
                 await self._step()
-            self._expected = {context for context in took_part if context in self.sequences}
+            self._company.expect({context for context in took_part if context in self.sequences})
         except Exception as error:
             self._fail(list(self._writing.values()), f"{type(error).__name__}: {error}")
             raise
         finally:
             self._task = None
-
-    async def _gather(self) -> None:
-        """Wait for those who wrote together the last time, no longer than a step takes: one step serves them all."""
-        limit = time.perf_counter() + (self._plain.median or 0.0)
-        while self._expected - self._writing.keys() and (left := limit - time.perf_counter()) > 0:
-            self._changed.clear()
-            try:
-                async with asyncio.timeout(left):
-                    await self._changed.wait()
-            except TimeoutError:
-                return
 
     async def _step(self) -> None:
         chunks = self._chunks()

@@ -81,6 +81,19 @@ class DraftSequences:
             start, wanted = 0, [*read(held), *inputs]
         return wanted[len(sequence.tokens) - start :]
 
+    def begin(self, context: int) -> None:
+        """A context of which nothing was read yet; it counts as the one used last."""
+        self._sequences[context] = self._sequences.pop(context, None) or ReadTokens()
+
+    def tail(self, context: int, count: int) -> list[int]:
+        """The last `count` tokens that were read."""
+        return self._sequences[context].tokens[-count:]
+
+    def shorten(self, context: int, length: int) -> None:
+        """Forget all but the first `length` tokens; it counts as the one used last."""
+        self.begin(context)
+        self._cut(self._sequences[context], length)
+
     def reserve(self, context: int, count: int, busy: Collection[int]) -> bool:
         """Pages for `count` more tokens, of the free ones and of those of contexts that are not `busy`; whether there
         are enough of them."""

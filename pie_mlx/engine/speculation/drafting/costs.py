@@ -35,7 +35,8 @@ class Lately:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A batch of `tokens` tokens, `drafts` of them in `windows` windows, and the seconds since the one before it."""
+    """A batch of `tokens` tokens, `drafts` of them in `windows` windows, and the seconds since the one before it, but
+    for those in which these drafts were made."""
 
     contexts: int
     tokens: int
@@ -55,6 +56,7 @@ class WindowCost:
         self._plain: dict[int, Lately] = {}
         self._extra = Lately()
         self._extra_among: dict[int, Lately] = {}
+        self._extra_of: dict[int, Lately] = {}
         self._windows = 0
 
     def observe(self, tick: Tick) -> None:
@@ -65,7 +67,9 @@ class WindowCost:
             self._plain.setdefault(tick.contexts, Lately()).add(tick.seconds)
         elif (plain := self.plain_seconds(tick.contexts)) is not None:
             self._windows = tick.windows
-            for extra in (self._extra, self._extra_among.setdefault(tick.windows, Lately())):
+            length = round(tick.drafts / tick.windows)
+            kinds = self._extra, self._extra_among.setdefault(tick.windows, Lately()), self._of(length)
+            for extra in kinds:
                 extra.add(max(0.0, tick.seconds - plain) / tick.windows)
 
     def plain_seconds(self, contexts: int) -> float | None:
@@ -84,12 +88,19 @@ class WindowCost:
         each, fixed = statistics.linear_regression(list(medians), list(medians.values()))
         return max(0.0, fixed), max(0.0, each)
 
-    def steps(self, contexts: int) -> float:
-        """What one window takes, in plain steps of one of the `contexts` that all wait for it."""
+    def steps(self, contexts: int, drafts: int | None = None) -> float:
+        """What one window takes, in plain steps of one of the `contexts` that all wait for it; one of that many
+        `drafts`, if it is known."""
         among = self._extra_among.get(self._windows, self._extra)
-        extra, plain = (among if among.trusted else self._extra).median, self.plain_seconds(contexts)
+        chosen = among if among.trusted else self._extra
+        if drafts is not None and self._windows <= 1 and self._of(drafts).trusted:
+            chosen = self._of(drafts)
+        extra, plain = chosen.median, self.plain_seconds(contexts)
         added = SUPPOSED if extra is None or not plain else extra / plain
         return added / self._saved(max(contexts, 1))
+
+    def _of(self, drafts: int) -> Lately:
+        return self._extra_of.setdefault(drafts, Lately())
 
     def _saved(self, contexts: int) -> float:
         """What a step that one of the `contexts` need not take saves, as a share of the plain tick.

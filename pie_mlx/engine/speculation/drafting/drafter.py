@@ -58,6 +58,11 @@ class NgramDrafter:
         self._index.extend(emitted)
         self.cooldown.learn(accepted=accepted > 0)
 
+    @property
+    def saved(self) -> float:
+        """Steps that drafts of the latest match's length save lately."""
+        return self._paces[self._matched].saved
+
     def _is_worth_it(self, size: int, cost: float, *, may_try: bool) -> bool:
         if self._paces[size].pays(cost):
             return True

@@ -16,14 +16,15 @@ class Pace:
     def __init__(self, first_length: int = FIRST_LENGTH) -> None:
         self.length = first_length
         """Drafts to make next."""
-        self._saved = 0.0
+        self.saved = 0.0
+        """Steps that drafts save lately, less what guessing takes."""
 
     def pays(self, cost: float) -> bool:
         """Whether drafts save more steps lately than verifying them takes.
 
         The latest count half, so that drafts which begin to fail stop before they have lost what they saved.
         """
-        return self._saved > cost
+        return self.saved > cost
 
     def learn(self, drafted: int, accepted: int, spent: float = 0.0) -> None:
         """A step has verified `drafted` drafts, the first `accepted` were right; guessing took `spent` steps."""
@@ -33,7 +34,7 @@ class Pace:
             self.length = min(LONGEST, 2 * self.length)
         elif 2 * accepted < drafted:
             self.length = max(SHORTEST, self.length // 2)
-        self._saved = (self._saved + accepted - spent) / 2
+        self.saved = (self.saved + accepted - spent) / 2
 
 
 class Allowance:

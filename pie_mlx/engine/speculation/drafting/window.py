@@ -121,10 +121,12 @@ class Verification:
 
 @dataclass(slots=True, eq=False)
 class Window:
-    """The drafts of one pass. `extra_pages` were reserved for them alone; `verification` is set at its end."""
+    """The drafts of one pass, for which it waited `waited_seconds`. `extra_pages` were reserved for them alone;
+    `verification` is set at its end."""
 
     tree: DraftTree
     stop_tokens: Collection[int]
+    waited_seconds: float = 0.0
     extra_pages: int = 0
     verification: Verification | None = None
 

@@ -113,6 +113,8 @@ function completeForwardReply(found) {
     prefetched: [],
     replayed: 0,
     forced: 0,
+    accepted: 0,
+    drafted_by: '',
     ...found,
     results: each(byTag('result', { sampled_tokens: completeSampledTokens }))(found.results),
     counters: completePageCounters(found.counters),

@@ -150,10 +150,11 @@
  *
  * `attached` of its inputs were not computed: their pages were cached. `replayed` tokens were known and computed
  * again: those of the inputs whose pages were cached beyond the last kept state of recurrent layers, and those that
- * the context had lost before the pass. `drafted` guesses were run after the inputs. The first `kept` of the tokens
- * that a speculating or continued pass drew are in KV. `prefetched` are those of steps that follow, of which the
- * context counts nothing yet. `reuse` is there if a page could have been attached. Of the drawn tokens, `forced` were
- * appended without being drawn, as a grammar left no choice (G16). `others` are the counters of the other contexts.
+ * the context had lost before the pass. `drafted` guesses of `drafted_by` were run after the inputs, and `accepted` of
+ * them were right. The first `kept` of the tokens that a speculating or continued pass drew are in KV. `prefetched`
+ * are those of steps that follow, of which the context counts nothing yet. `reuse` is there if a page could have been
+ * attached. Of the drawn tokens, `forced` were appended without being drawn, as a grammar left no choice (G16).
+ * `others` are the counters of the other contexts.
  * @typedef {object} ForwardReply
  * @property {(SampledTokens | RawLogits | Probabilities | LogprobValues | EntropyValue | HiddenStateValues | AttentionScoreValues)[]} results
  * @property {PageCounters} counters
@@ -166,6 +167,8 @@
  * @property {Reuse | null} reuse
  * @property {number} forced
  * @property {(PageCounters)[]} others
+ * @property {number} accepted
+ * @property {string} drafted_by
  */
 
 /**
@@ -650,14 +653,15 @@
 /**
  * Guesses at the tokens after a pass's last input, verified in that pass (V2).
  *
- * At most `limit` of them count. `drafts` None lets the engine guess. `parents` makes a tree of the drafts: each
- * names the draft it follows, -1 the last input; None is a chain. Of what was right, a token of `stop_tokens` and all
- * after it leave KV (V6).
+ * At most `limit` of them count. `drafts` None lets the engine guess, with the `source` named. `parents` makes a tree
+ * of the drafts: each names the draft it follows, -1 the last input; None is a chain. Of what was right, a token
+ * of `stop_tokens` and all after it leave KV (V6).
  * @typedef {object} SentSpeculation
  * @property {number | bigint} limit
  * @property {Ints | null} [drafts]
  * @property {Ints | null} [parents]
  * @property {Ints} [stop_tokens]
+ * @property {'auto' | 'draft_model' | 'mtp' | 'ngram'} [source]
  */
 
 /**

@@ -203,6 +203,8 @@ export class ContextHandle {
       reuse: null,
       forced: 0,
       others: [],
+      accepted: 0,
+      drafted_by: '',
     };
     return reply;
   }

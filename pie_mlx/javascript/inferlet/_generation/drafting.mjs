@@ -56,8 +56,28 @@ export class NoDrafting {
   recordProduced(_tokens) {}
 }
 
+/**
+ * Who drafts in the engine: text that repeats, the model's own draft head, a smaller model, or the one that has earned most.
+ * @typedef {'auto' | 'ngram' | 'mtp' | 'draft_model'} DraftSourceName
+ */
+
+/** @type {readonly DraftSourceName[]} */
+const SOURCES = ['auto', 'ngram', 'mtp', 'draft_model'];
+
 /** The engine drafts. */
 export class SystemDrafting extends NoDrafting {
+  #source;
+
+  /** @param {DraftSourceName} source */
+  constructor(source) {
+    super();
+    if (!SOURCES.includes(source)) {
+      const message = `speculation: ${JSON.stringify(source)} is none of ${SOURCES.join(', ')}`;
+      throw new InvalidArgumentError(message, { hint: 'leave it at auto' });
+    }
+    this.#source = source;
+  }
+
   /**
    * @override
    * @param {number} _position
@@ -66,7 +86,7 @@ export class SystemDrafting extends NoDrafting {
    * @returns {SentSpeculation}
    */
   draft(_position, limit, stopTokens) {
-    return { limit, stop_tokens: [...stopTokens] };
+    return { limit, stop_tokens: [...stopTokens], source: this.#source };
   }
 }
 
@@ -135,14 +155,15 @@ export class ProgramDrafting extends NoDrafting {
 
 /**
  * What drafts for a Generator. Throws InvalidArgumentError for two of them, SpeculationError, InvalidTypeError.
- * @param {{ speculator?: Speculator, systemSpeculation?: boolean }} options
+ * @param {{ speculator?: Speculator, systemSpeculation?: boolean, speculation?: DraftSourceName }} options
  * @param {number} vocabularySize
  */
-export function draftingOf({ speculator, systemSpeculation = false }, vocabularySize) {
+export function draftingOf({ speculator, systemSpeculation = false, speculation }, vocabularySize) {
+  const source = speculation ?? (systemSpeculation ? 'auto' : null);
   if (speculator === undefined || speculator === null)
-    return systemSpeculation ? new SystemDrafting() : new NoDrafting();
-  if (!systemSpeculation) return new ProgramDrafting(speculator, vocabularySize);
-  const message = 'speculator and systemSpeculation: they exclude each other';
+    return source === null ? new NoDrafting() : new SystemDrafting(source);
+  if (source === null) return new ProgramDrafting(speculator, vocabularySize);
+  const message = `speculator and ${speculation ? 'speculation' : 'systemSpeculation'}: they exclude each other`;
   throw new InvalidArgumentError(message, { hint: 'pass one of them' });
 }
 

@@ -5,7 +5,7 @@
 /** @import { Constraint, GrammarSchema, Schema } from '../constraint.mjs' */
 /** @import { Context } from '../context.mjs' */
 /** @import { Grammar } from '../grammar.mjs' */
-/** @import { Speculator } from './drafting.mjs' */
+/** @import { DraftSourceName, Speculator } from './drafting.mjs' */
 
 /**
  * A schema, a constraint, a grammar, or an array of them.
@@ -24,9 +24,11 @@
  * `thinkingBudget` tokens; then only the end of its thought can be drawn, and the answer follows. `horizon` is the
  * expected number of tokens, for bids only, which are renewed before each step unless `rebidEachStep` is false. With
  * `systemSpeculation` the engine drafts tokens, with `speculator` the program does: the tokens are the same, but one
- * step may give several. `adapter` is applied in every step, with the noise of `zoSeed` added. `others` are the contexts
- * whose rows the sampler's rule reads, in its order, each perhaps with an adapter of its own: they get the same cue and
- * go on with the same tokens. Nothing is drafted with them.
+ * step may give several. `speculation` names who drafts in the engine: `ngram` repeats text, `mtp` is the model's own
+ * draft head, `draft_model` a smaller model, and `auto`, as with `systemSpeculation`, the one that has earned most lately.
+ * `adapter` is applied in every step, with the noise of `zoSeed` added. `others` are the contexts whose rows the
+ * sampler's rule reads, in its order, each perhaps with an adapter of its own: they get the same cue and go on with the
+ * same tokens. Nothing is drafted with them.
  * @typedef {object} GenerateOptions
  * @property {number} [maxTokens]
  * @property {Iterable<number>} [stop]
@@ -35,6 +37,7 @@
  * @property {number} [thinkingBudget]
  * @property {Speculator} [speculator]
  * @property {boolean} [systemSpeculation]
+ * @property {DraftSourceName} [speculation]
  * @property {Adapter} [adapter]
  * @property {number | bigint} [zoSeed]
  * @property {readonly (Context | readonly [Context, Adapter])[]} [others]

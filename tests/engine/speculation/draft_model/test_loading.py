@@ -7,7 +7,7 @@ import pytest
 
 from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.loading.load import load_model
-from pie_mlx.engine.speculation.draft_model.loading import allocate_pair, load_draft_model
+from pie_mlx.engine.speculation.draft_model.loading import allocate_together, load_draft_model
 from pie_mlx.errors import ModelLoadError, ModelNotFoundError, OutOfPagesError
 from tests.engine.running import running
 
@@ -45,7 +45,7 @@ def test_a_draft_model_that_is_not_there_stops_the_start() -> None:
 def test_both_pools_have_equally_many_pages(stranger_directory: Path) -> None:
     target = load_model("pie-tiny", name="pie-tiny")
     draft = load(str(stranger_directory), target)
-    allocate_pair(target, draft, pages=None, page_size=16, memory_fraction=0.8, headroom_bytes=0)
+    allocate_together(target, [draft], pages=None, page_size=16, memory_fraction=0.8, headroom_bytes=0)
     assert target.pool.pages == draft.pool.pages
     assert target.pool.bytes() + draft.pool.bytes() <= 1 << 30
 
@@ -54,4 +54,4 @@ def test_pools_that_do_not_fit_together_are_refused(stranger_directory: Path) ->
     target = load_model("pie-tiny", name="pie-tiny")
     draft = load(str(stranger_directory), target)
     with pytest.raises(OutOfPagesError, match="page pool"):
-        allocate_pair(target, draft, pages=1 << 30, page_size=16, memory_fraction=0.8, headroom_bytes=0)
+        allocate_together(target, [draft], pages=1 << 30, page_size=16, memory_fraction=0.8, headroom_bytes=0)

@@ -1,11 +1,12 @@
 /**
  * What drafts for a Generator. Throws InvalidArgumentError for two of them, SpeculationError, InvalidTypeError.
- * @param {{ speculator?: Speculator, systemSpeculation?: boolean }} options
+ * @param {{ speculator?: Speculator, systemSpeculation?: boolean, speculation?: DraftSourceName }} options
  * @param {number} vocabularySize
  */
-export function draftingOf({ speculator, systemSpeculation }: {
+export function draftingOf({ speculator, systemSpeculation, speculation }: {
     speculator?: Speculator;
     systemSpeculation?: boolean;
+    speculation?: DraftSourceName;
 }, vocabularySize: number): NoDrafting;
 /** @import { SentSpeculation } from '../_calls/types.mjs' */
 /** Stands for no limit of drafts, or of tokens in a step: more than there can be. */
@@ -49,6 +50,8 @@ export class NoDrafting {
 }
 /** The engine drafts. */
 export class SystemDrafting extends NoDrafting {
+    /** @param {DraftSourceName} source */
+    constructor(source: DraftSourceName);
     /**
      * @override
      * @param {number} _position
@@ -57,6 +60,7 @@ export class SystemDrafting extends NoDrafting {
      * @returns {SentSpeculation}
      */
     override draft(_position: number, limit: number, stopTokens: Iterable<number>): SentSpeculation;
+    #private;
 }
 /** A Speculator drafts. When it fails after a pass, `check` throws before the next one, so the pass is not lost. */
 export class ProgramDrafting extends NoDrafting {
@@ -83,4 +87,8 @@ export type Speculator = {
     rollback: (n: number) => void;
     reset: () => void;
 };
+/**
+ * Who drafts in the engine: text that repeats, the model's own draft head, a smaller model, or the one that has earned most.
+ */
+export type DraftSourceName = "auto" | "ngram" | "mtp" | "draft_model";
 import type { SentSpeculation } from '../_calls/types.mjs';

@@ -1,0 +1,33 @@
+"""Hidden states that a context leaves behind, for a head that guesses what it writes next."""
+
+from collections import deque
+
+import mlx.core as mx
+
+MOST_ROWS = 1024
+"""Hidden states that wait for a guess; of a longer prompt the last ones do."""
+
+
+class HiddenTrail:
+    """Pieces of consecutive tokens: the place of the first, and their hidden states [tokens, width].
+
+    The device's thread adds to it while a pass of the context runs; in between it is the engine's.
+    """
+
+    def __init__(self) -> None:
+        self._pieces: deque[tuple[int, mx.array]] = deque()
+        self._rows = 0
+
+    def add(self, first: int, rows: mx.array) -> None:
+        """The tokens from place `first` on were computed."""
+        self._pieces.append((first, rows))
+        self._rows += rows.shape[0]
+        while self._rows - self._pieces[0][1].shape[0] >= MOST_ROWS:
+            self._rows -= self._pieces.popleft()[1].shape[0]
+
+    def take(self) -> list[tuple[int, mx.array]]:
+        """All pieces, in order, which leave it."""
+        pieces = list(self._pieces)
+        self._pieces.clear()
+        self._rows = 0
+        return pieces
