@@ -304,10 +304,9 @@ class SchedulerQueue:
 
         The last inputs are the drafts of `window`; those that turn out wrong are not in KV afterwards. Before them are
         the `forced` ones. Further steps follow the pass as far as its `continuation` says. The `followers` of its gang
-        run with it.
-        The context must hold the pages for all of them. After an error the tokens that got into KV are working tokens
-        of the context; the caller rolls them back. A cancellation that comes after a part of them ran is too late: the
-        pass completes (E5).
+        run with it. The context must hold the pages for all of them. After an error the tokens that got into KV are
+        working tokens of the context; the caller rolls them back. A cancellation that comes after a part of them ran is
+        too late: the pass completes (E5).
         """
         self._check_whole()
         context.rests = False
@@ -323,8 +322,8 @@ class SchedulerQueue:
             window=window,
             continuation=continuation,
             forced=forced,
+            followers=followers,
         )
-        waiting.followers = followers
         if context.id in self._state.forks:
             self._state.note_fork(context.id)
         context.note_return()

@@ -39,7 +39,7 @@ export class Others {
    * @param {Sampler} sampler
    * @param {GenerateOptions} options
    */
-  constructor(handle, sampler, { others = [], speculator, systemSpeculation }) {
+  constructor(handle, sampler, { others = [], speculator, systemSpeculation, speculation }) {
     const names = sampler.rule?.others ?? [];
     if (names.length !== others.length) {
       const read = `${names.length} other contexts (${names.join(', ') || 'none'})`;
@@ -47,7 +47,7 @@ export class Others {
       throw new InvalidArgumentError(`generate: the sampler's rule reads rows of ${read}, got ${others.length}`, { hint });
     }
     this.#members = others.map(memberOf);
-    if (others.length > 0 && (speculator !== undefined || systemSpeculation))
+    if (others.length > 0 && (speculator !== undefined || systemSpeculation || speculation !== undefined))
       throw new InvalidArgumentError('others: nothing is drafted where a rule reads rows of other contexts', {
         hint: 'generate without drafts',
       });
