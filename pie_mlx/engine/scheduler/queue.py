@@ -225,8 +225,7 @@ class SchedulerQueue:
         `binds` if nothing undoes what the action did: a cancellation that comes after it is then too late.
         Raises OutOfPagesError when the pool can never hold them, and whatever `action` raises.
         """
-        store = self._state.store
-        store.working.require_capacity(context.id, pages)
+        (store := self._state.store).working.require_capacity(context.id, pages)
         if store.contexts[context.id].usable and (not pages or pages <= self.spare_pages()):
             return action()
         return await self._granted(context, pages, action, binds=binds)
