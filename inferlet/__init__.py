@@ -15,6 +15,7 @@ from inferlet.adapter import Adapter
 from inferlet.arguments import Arguments, parse_args
 from inferlet.constraint import AnyJson, Constraint, Ebnf, GrammarConstraint, JsonSchema, Regex, Schema
 from inferlet.context import Context
+from inferlet.embedding import Embeddings, Ranked, Ranking
 from inferlet.forward import Forward
 from inferlet.generator import Generator
 from inferlet.grammar import Grammar
@@ -51,6 +52,7 @@ __all__ = [
     "Context",
     "Distribution",
     "Ebnf",
+    "Embeddings",
     "Entropy",
     "Forward",
     "GenStep",
@@ -68,6 +70,8 @@ __all__ = [
     "Output",
     "Probe",
     "ProbeHandle",
+    "Ranked",
+    "Ranking",
     "RawContext",
     "Regex",
     "SampleHandle",

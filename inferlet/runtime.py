@@ -11,6 +11,7 @@ __all__ = [
     "get_return_value",
     "instance_id",
     "launch",
+    "loaded_models",
     "models",
     "process_id",
     "set_return",
@@ -24,8 +25,13 @@ spawn = launch
 
 
 def models() -> list[str]:
-    """Names of the loaded models."""
+    """Names of the models that `Model.load` takes, the default one first."""
     return _describe().models
+
+
+def loaded_models() -> list[str]:
+    """Names of those of them that are in memory now; the others are loaded when they are wanted."""
+    return _describe().loaded
 
 
 def version() -> str:

@@ -10,7 +10,7 @@ __all__ = ["balance", "dividend", "latency", "price", "rent"]
 
 def balance(model: Model) -> float:
     """Credits this launch owns."""
-    return model.host.call(ReadMarket()).balance
+    return model.host.call(ReadMarket(model=model.name)).balance
 
 
 def rent(ctx: Context) -> float:
@@ -20,7 +20,7 @@ def rent(ctx: Context) -> float:
 
 def dividend(model: Model) -> float:
     """Credits this launch received in the last tick."""
-    return model.host.call(ReadMarket()).dividend
+    return model.host.call(ReadMarket(model=model.name)).dividend
 
 
 def latency(ctx: Context) -> float:

@@ -15,13 +15,15 @@ __version__ = "0.1.0"
 prepare_for_mlx()
 
 if TYPE_CHECKING:
+    from pie_mlx.engine.settings import EngineSettings
     from pie_mlx.errors import PieError
     from pie_mlx.runtime.engine import Engine, Process, run
 
-__all__ = ["Engine", "PieError", "Process", "__version__", "run"]
+__all__ = ["Engine", "EngineSettings", "PieError", "Process", "__version__", "run"]
 
 _HOMES = {
     "Engine": "pie_mlx.runtime.engine",
+    "EngineSettings": "pie_mlx.engine.settings",
     "Process": "pie_mlx.runtime.engine",
     "PieError": "pie_mlx.errors",
     "load_ipython_extension": "pie_mlx.notebook",

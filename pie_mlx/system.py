@@ -64,6 +64,18 @@ def swap_bytes(
     return total - free, total
 
 
+def return_freed_memory() -> None:
+    """Have the allocator give memory back that was freed and that it keeps for later. Does nothing where there is no
+    way to ask for that."""
+    import ctypes
+
+    library = ctypes.CDLL(None)
+    if trim := getattr(library, "malloc_trim", None):  # glibc
+        trim(ctypes.c_size_t(0))
+    elif relieve := getattr(library, "malloc_zone_pressure_relief", None):  # macOS; all zones, as much as there is
+        relieve(ctypes.c_void_p(None), ctypes.c_size_t(0))
+
+
 def login_name() -> str:
     """Name of the user this process runs as."""
     try:

@@ -181,7 +181,8 @@ def config_lines() -> Iterator[str]:
     yield "Keys marked * exist so that a file can name them; this version refuses other values than the default."
     for table, keys in groupby(KEYS.values(), key=lambda key: key.path.rpartition(".")[0]):
         name = table.replace(".0", "")
-        yield f"\n## {f'[[{name}]]' if table.endswith('.0') else f'[{name}]'}\n"
+        heading = f"[[{name}]]" if table.endswith(".0") else f"[{name}]"
+        yield f"\n## {heading if name else 'Before all tables'}\n"
         yield "| key | value | default | meaning |\n|---|---|---|---|"
         yield from map(_key_row, keys)
 

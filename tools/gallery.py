@@ -45,6 +45,7 @@ GROUPS = {
         "background-worker",
         "openai-server",
     ),
+    "Finding texts": ("semantic-search",),
     "Pages that are used again": ("prefix-tree", "modular-cache", "snapshots"),
     "Attention": ("attention-sink", "heavy-pages", "windowed-attention", "hierarchical-attention"),
     "Answers of a given form": ("json-extraction", "grammars", "validate-and-retry"),

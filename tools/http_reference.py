@@ -17,6 +17,7 @@ BODIES = {
     "/api/chat": "ollama.ChatRequest",
     "/api/generate": "ollama.GenerateRequest",
     "`options` of /api": "ollama.Options",
+    "/v1/rerank": "reranking.RerankRequest",
     "/api/embed": "embeddings.EmbedRequest",
 }
 

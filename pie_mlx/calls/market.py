@@ -67,6 +67,8 @@ class MarketReading(Record, frozen=True):
 
 
 class ReadMarket(Call[MarketReading], frozen=True):
-    """Market figures for the caller, with `latency_seconds` of the named context, if any."""
+    """Market figures for the caller at a model, that of the `context` or the default one where none is named, with
+    `latency_seconds` of the context, if any."""
 
     context: int | None = None
+    model: str = ""

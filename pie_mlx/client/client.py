@@ -14,6 +14,7 @@ from blake3 import blake3
 
 from pie_mlx.client import frames
 from pie_mlx.client.connection import Connection, open_socket
+from pie_mlx.client.engine_models import EngineModels
 from pie_mlx.client.inputs import input_text, record_text
 from pie_mlx.client.login import log_in, proved_key
 from pie_mlx.client.mcp_servers import StdioServer, error_json, failure
@@ -61,6 +62,7 @@ class Client:
         """Connect. Raises SessionClosedError when no engine answers."""
         self._url = url
         self._connection = Connection(await open_socket(url, unix_socket), self._on_frame, self._on_lost)
+        self.models = EngineModels(self._connection)
 
     async def close(self) -> None:
         """Disconnect; processes keep running, MCP servers of this client end. Idempotent."""

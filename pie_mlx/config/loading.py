@@ -23,6 +23,9 @@ DEFAULT_MODEL = "pie-tiny"
 ALIKE = 0.75
 """Least similarity of an unknown key and the key that an error suggests."""
 
+KEPT_DOT = "\u2024"
+"""Stands in paths for a dot that is a part of a name."""
+
 Settings = dict[str, Setting]
 
 _SHARE = "kv_memory_fraction"
@@ -92,7 +95,7 @@ def nested(values: Mapping[str, Any]) -> Any:
     """The reverse of `flatten`: numbered tables become lists."""
     document: dict[str, Any] = {}
     for path, value in values.items():
-        *parents, last = path.split(".")
+        *parents, last = (part.replace(KEPT_DOT, ".") for part in path.split("."))
         table = document
         for parent in parents:
             table = table.setdefault(parent, {})
@@ -247,7 +250,8 @@ def _numbers(settings: Settings, section: str) -> list[int]:
 def _leaves(value: object, path: str) -> Iterator[tuple[str, Any]]:
     match value:
         case dict() if value:
-            for name, inner in cast("dict[str, object]", value).items():
+            for key, inner in cast("dict[str, object]", value).items():
+                name = key.replace(".", KEPT_DOT)
                 yield from _leaves(inner, f"{path}.{name}" if path else name)
         case list() if value and all(isinstance(item, dict) for item in cast("list[object]", value)):
             for place, inner in enumerate(cast("list[object]", value)):

@@ -63,6 +63,7 @@ def broken_rules(config: Config, given: Settings) -> Iterator[str]:
         if not _VARIABLE.fullmatch(name):
             yield f"runtime.environment: {name!r} is not the name of a variable"
     yield from _model_problems(config.model, given)
+    yield from _alias_problems(config)
     yield from _repeated("mcp", [server.name for server in config.mcp])
     for place, server in enumerate(config.mcp):
         yield from (f"mcp.{place}: {why}" for why in _mcp_problems(server))
@@ -108,6 +109,14 @@ def _model_problems(models: Sequence[ModelConfig], given: Settings) -> Iterator[
     sharing = [m.engine.kv_memory_fraction for m in models if m.engine.type == "mlx" and m.engine.total_pages is None]
     if len(sharing) > 1 and (total := math.fsum(sharing)) > 1:
         yield f"model: the kv_memory_fraction of {len(sharing)} models sum to {total:g}: lower them to 1 together"
+
+
+def _alias_problems(config: Config) -> Iterator[str]:
+    names = [model.name for model in config.model]
+    for alias, name in config.aliases.items():
+        if alias in names or name not in names:
+            why = "is the name of a model" if alias in names else f"there is no model {name!r}: {', '.join(names)}"
+            yield f"aliases.{alias}: {why}"
 
 
 def _repeated(section: str, names: Sequence[str]) -> Iterator[str]:

@@ -235,6 +235,16 @@ class ModelConfig(Section, frozen=True):
         str, Meta(min_length=1, description="its name for programs; unique; unset: the last part of hf_repo")
     ] = ""
     revision: Annotated[str, Meta(min_length=1, description="git revision of a repo id")] | None = None
+    load: Annotated[
+        Literal["eager", "lazy"], Meta(description="lazy: loaded when a program or request first wants it")
+    ] = "eager"
+    keep_alive: Annotated[
+        str,
+        Meta(
+            pattern="^(forever|0|[0-9]{1,6}[smh])$",
+            description="how long it stays in memory unused: 30s, 5m, 2h, 0 or forever",
+        ),
+    ] = "forever"
     scheduler: SchedulerConfig = SchedulerConfig()
     engine: EngineConfig = EngineConfig()
 
@@ -256,6 +266,9 @@ class McpConfig(Section, frozen=True):
 class Config(Section, frozen=True):
     """The whole file."""
 
+    aliases: Annotated[
+        dict[str, str], Meta(description="other names of models, for requests: gpt-4o-mini = 'pie-tiny'")
+    ] = {}
     server: ServerConfig = ServerConfig()
     auth: AuthConfig = AuthConfig()
     telemetry: TelemetryConfig = TelemetryConfig()

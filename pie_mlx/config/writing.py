@@ -19,7 +19,8 @@ def commented_file() -> str:
     for table, keys in groupby(KEYS.values(), key=lambda key: key.path.rpartition(".")[0]):
         name = table.replace(".0", "")
         absent = "# " if name == "mcp" else ""
-        lines += ["", absent + (f"[[{name}]]" if table.endswith(".0") else f"[{name}]"), *map(_line, keys)]
+        heading = absent + (f"[[{name}]]" if table.endswith(".0") else f"[{name}]")
+        lines += ["", *([heading] if name else []), *map(_line, keys)]
     return "\n".join(lines) + "\n"
 
 

@@ -1,9 +1,8 @@
 """The adapters of all users: their names, their versions, and which versions are still needed."""
 
 import asyncio
-import itertools
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -55,12 +54,14 @@ class AdapterRegistry:
     to it (R5). A call that raises changes nothing.
     """
 
-    def __init__(self, runner: Runner, store: PageStore, *, limit: int, emit: Callable[[Event], None]) -> None:
-        """Allows each user `limit` adapters at once."""
+    def __init__(
+        self, runner: Runner, store: PageStore, *, limit: int, emit: Callable[[Event], None], numbers: Iterator[int]
+    ) -> None:
+        """Allows each user `limit` adapters at once, and gives each one of the `numbers`."""
         self._runner, self._store, self._limit, self._emit = runner, store, limit, emit
         self._by_name: dict[tuple[str, str], Adapter] = {}
         self._by_id: dict[int, Adapter] = {}
-        self._ids = itertools.count(1)
+        self._ids = numbers
         self._known: dict[Version, Weights] = {}
         self._owners: dict[int, str] = {}
         self._leases: Counter[Version] = Counter()
@@ -99,6 +100,10 @@ class AdapterRegistry:
         if found is None or found.username != username:
             raise AdapterNotFoundError(f"adapter {adapter}: already destroyed", hint="create, fork or open another one")
         return found
+
+    def has(self, adapter: int) -> bool:
+        """Whether the number is one of an adapter of this model."""
+        return adapter in self._by_id
 
     def all(self) -> Sequence[Adapter]:
         """Every adapter, oldest first."""

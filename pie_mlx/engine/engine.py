@@ -1,4 +1,4 @@
-"""The engine: one model, one pool, one loop of ticks, and the replies to every call."""
+"""The engine: models, each with a pool and a loop of ticks, and the replies to every call."""
 
 import asyncio
 import atexit
@@ -7,29 +7,35 @@ import gc
 import secrets
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 from typing import Any, TypeVar, cast
 
 from pie_mlx.calls import Call, Reuse
-from pie_mlx.engine.handlers import handlers, lookups
+from pie_mlx.engine.common import Common
+from pie_mlx.engine.handlers import lookups, process_handlers
 from pie_mlx.engine.hosting.loop import EngineLoop
 from pie_mlx.engine.hosting.ports import Ports
 from pie_mlx.engine.hosting.process import Answering, HostedProcess, ProcessHost, Tap
+from pie_mlx.engine.hosting.roster import Roster
 from pie_mlx.engine.hosting.session import SessionPort
 from pie_mlx.engine.market import endowment_credits
+from pie_mlx.engine.model_names import ModelNames
+from pie_mlx.engine.models.models import Models
 from pie_mlx.engine.policies import AdmissionTerms
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings
-from pie_mlx.engine.start import start_services
-from pie_mlx.errors import EngineStoppedError, ProtocolError
+from pie_mlx.errors import EngineStoppedError
 from pie_mlx.events import CallAnswered, Event, PageUsage, WantedDetails
 
 T = TypeVar("T")
 Reply = TypeVar("Reply")
 
 ABOUT_CHARACTERS = 256
+
+NO_POOL_PAGES = 1 << 20
+"""What launches may claim while no model is in memory: the pools come with the first use."""
 
 TURN_SECONDS = 1e-3
 """How long a thread keeps the interpreter when others want it. Python's 5 ms are longer than most steps: next to a
@@ -45,28 +51,48 @@ class EngineCore:
 
     def __init__(
         self,
-        settings: EngineSettings,
+        settings: EngineSettings | Sequence[EngineSettings],
         *,
         emit: Callable[[Event], None] = lambda event: None,
         details: WantedDetails | None = None,
         progress: Callable[[str], None] = lambda line: None,
+        aliases: Mapping[str, str] | None = None,
+        memory_bytes: int | None = None,
     ) -> None:
-        self._settings = settings
+        """Of several models the first is the default. Raises InvalidArgumentError for names and `aliases` that clash.
+
+        They share `memory_bytes`, or what the device may use.
+        """
+        self._settings = [settings] if isinstance(settings, EngineSettings) else list(settings)
+        self._names = ModelNames([one.called for one in self._settings], aliases or {})
+        self._memory_bytes = memory_bytes
         self._emit = emit
         self._details = details or WantedDetails()
         self._progress = progress
         self._loop = EngineLoop()
         self._thread = threading.Thread(target=self._run_loop, name="pie-engine", daemon=True)
-        self._services: Services | None = None
+        self._models: Models | None = None
+        self._common: Common | None = None
         self._stopping = AsyncExitStack()
         self._ending: concurrent.futures.Future[None] | None = None
 
     @property
     def services(self) -> Services:
-        """The running parts. Raises EngineStoppedError before `start` and after `stop`."""
-        if self._services is None:
+        """The running parts of the default model. Raises EngineStoppedError before `start` and after `stop`, and
+        ModelError while it is not in memory."""
+        return self.models.services()
+
+    @property
+    def models(self) -> Models:
+        """The models. Raises EngineStoppedError before `start` and after `stop`."""
+        if self._models is None:
             raise EngineStoppedError("engine: not running", hint="start the engine first")
-        return self._services
+        return self._models
+
+    @property
+    def names(self) -> ModelNames:
+        """What its models are called."""
+        return self._names
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop:
@@ -74,7 +100,8 @@ class EngineCore:
         return self._loop
 
     async def start(self) -> None:
-        """Loads the model and begins to tick. Raises ModelError and its subclasses; the engine is then stopped."""
+        """Loads the models that are not lazy, and begins to tick. Raises ModelError and its subclasses; the engine is
+        then stopped."""
         self._thread.start()
         try:
             await self._on_loop(self._start())
@@ -87,7 +114,7 @@ class EngineCore:
 
         Continues if cancelled; a second call waits for the same end.
         """
-        if self._services is not None or self._ending is not None:
+        if self._models is not None or self._ending is not None:
             await self._end()
 
     def open_process(
@@ -108,10 +135,10 @@ class EngineCore:
         process's account (M1); EngineStoppedError is raised if the parent has ended. `ports` is what else it can reach.
         All its calls pass through the `tap`.
         """
-        services = self.services
+        models, roster = self.models, self._running().roster
 
         async def register() -> HostedProcess:
-            return services.processes.open(
+            process = roster.open(
                 username,
                 program,
                 session,
@@ -120,6 +147,8 @@ class EngineCore:
                 parent=parent,
                 ports=ports,
             )
+            models.join(process)
+            return process
 
         process = asyncio.run_coroutine_threadsafe(register(), self._loop).result()
         if tap is None:
@@ -133,39 +162,40 @@ class EngineCore:
         Unknown ids are ignored, so closing twice is no error. Continues if cancelled; a second call waits for the same
         end.
         """
-        process = None if self._services is None else self._services.processes.get(process_id)
-        if self._services is None or process is None:
+        process = None if self._common is None else self._common.roster.get(process_id)
+        if process is None:
             return Reuse()
-        await self._on_loop(_close(self._services, process))
-        return process.reuse
+        await self._on_loop(self._close(process))
+        return sum((seat.reuse for seat in process.seats.values()), Reuse())
 
     def admission_terms(self) -> AdmissionTerms:
-        """How many pages launches may claim (Q11)."""
-        settings = self._settings
-        store = self.services.store
+        """How many pages launches may claim (Q11), of all models in memory."""
+        settings, stores = self._settings[0], [services.store for services in self.models.loaded]
         return AdmissionTerms(
-            store.pool.capacity,
+            sum(store.pool.capacity for store in stores) or NO_POOL_PAGES,
             settings.max_batch_contexts,
             settings.admission_oversubscription,
-            store.states.pages_each,
+            stores[0].states.pages_each if stores else 0,
         )
 
     def endowment(self, token_budget: int | None) -> float:
         """The credits of a launch (M2). Raises InvalidArgumentError for a budget below 1."""
-        settings = self._settings
+        settings = self._settings[0]
         return float(endowment_credits(token_budget, settings.page_size, settings.default_endowment_pages))
 
     async def page_usage(self) -> PageUsage:
-        """The present use of the pool's pages."""
-        services = self.services
+        """The present use of the pages of all pools."""
+        models = self.models
 
         async def read() -> PageUsage:
-            return services.page_report.count().pages
+            found = [services.page_report.count().pages for services in models.loaded]
+            return sum(found[1:], found[0]) if found else PageUsage(0, 0, 0, 0)
 
         return await self._on_loop(read())
 
     async def consult(self, question: Callable[[Services], T]) -> T:
-        """Runs `question` on the engine's loop, which it must not block. Returns its result, raises its errors."""
+        """Runs `question` about the default model on the engine's loop, which it must not block. Returns its result,
+        raises its errors, and ModelError while the model is not in memory."""
         services = self.services
 
         async def ask() -> T:
@@ -173,13 +203,33 @@ class EngineCore:
 
         return await self._on_loop(ask())
 
+    async def consult_all(self, question: Callable[[Services], T]) -> list[T]:
+        """The same about every model in memory, in the order of the configuration."""
+        models = self.models
+
+        async def ask() -> list[T]:
+            return [question(services) for services in models.loaded]
+
+        return await self._on_loop(ask())
+
+    async def load_model(self, name: str) -> None:
+        """Has a model in memory. Raises ModelNotFoundError, ModelLoadError and their kin."""
+        await self._on_loop(self.models.load(name))
+
+    async def unload_model(self, name: str) -> None:
+        """Gives a model's memory back. Raises ModelError while programs use it, and ModelNotFoundError."""
+        await self._on_loop(self.models.unload(name))
+
     def send(self, process: HostedProcess, message: Call[Reply]) -> "concurrent.futures.Future[Reply]":
         """Begins a call. The future ends with the reply or a PieError. Cancelling it cancels the call (E5).
 
         Quick look-ups happen at once, on this thread: a change of threads would take longer.
         """
-        if (lookup := lookups.get(type(message))) is not None and not lookup.is_long(message):
-            return _done(partial(self._look_up, process, message))
+        lookup = lookups.get(type(message))
+        if lookup is not None and not lookup.is_long(message):
+            services = self.models.ready(process, message)
+            if services is not None:
+                return _done(partial(_look_up, services, process, message))
         return self._send(self._answer, process, message)
 
     def _send(
@@ -192,60 +242,74 @@ class EngineCore:
             coroutine.close()
             raise EngineStoppedError("engine: already stopped", hint="start another engine") from None
 
-    def _look_up(self, process: HostedProcess, message: Call[Any]) -> Any:
-        process.check_open()
-        return lookups[type(message)].find(self.services, message)
-
     async def _answer(self, process: HostedProcess, message: Call[Any]) -> Any:
+        common, models = self._common, self._models
+        if common is None or models is None:
+            raise EngineStoppedError("engine: not running", hint="start the engine first")
         lookup = lookups.get(type(message))
-        if lookup is not None and not lookup.is_long(message):
-            return self._look_up(process, message)
-        services = self.services
+        if (
+            lookup is not None
+            and not lookup.is_long(message)
+            and (services := models.ready(process, message)) is not None
+        ):
+            return _look_up(services, process, message)
         process.check_open()
-        handler = handlers.get(type(message)) if lookup is None else _look_up_in_turn
-        if handler is None:
-            raise ProtocolError(
-                f"{type(message).__name__}: unknown to this engine", hint="use an engine of the SDK's version"
-            )
+        alone = process_handlers.get(type(message))
         task = cast("asyncio.Task[object]", asyncio.current_task())
         process.calls[task] = message
         try:
-            if services.details.calls:
-                return await _reported(services, process, message, handler(services, process, message))
-            return await handler(services, process, message)
+            answer = models.answer(process, message) if alone is None else alone(process, message)
+            if common.details.calls:
+                return await _reported(common, process, message, answer)
+            return await answer
         finally:
             del process.calls[task]
 
     async def _start(self) -> None:
-        seed = secrets.randbits(64) if self._settings.seed is None else self._settings.seed
+        settings = self._settings
+        seed = secrets.randbits(64) if settings[0].seed is None else settings[0].seed
+        common = Common(seed, self._names, self._emit, self._details, Roster(self._names.names))
         async with AsyncExitStack() as stopping:
+            stopping.push_async_callback(asyncio.to_thread, common.device.close)
+            stopping.callback(common.roster.close)
+            models = Models(settings, common, self._progress, self._memory_bytes)
+            stopping.push_async_callback(models.stop)
+            await models.start()
             # Assign here: the awaiting task may be cancelled.
-            self._services = await start_services(
-                self._settings, seed, self._emit, self._details, self._progress, stopping
-            )
+            self._common, self._models = common, models
             self._stopping = stopping.pop_all()
         sys.setswitchinterval(min(sys.getswitchinterval(), TURN_SECONDS))
 
+    def _running(self) -> Common:
+        """Raises EngineStoppedError before `start` and after `stop`."""
+        if self._common is None:
+            raise EngineStoppedError("engine: not running", hint="start the engine first")
+        return self._common
+
     async def _end(self) -> None:
         if self._ending is None:
-            services, self._services = self._services, None
-            self._ending = asyncio.run_coroutine_threadsafe(self._end_all(services), self._loop)
+            self._ending = asyncio.run_coroutine_threadsafe(self._end_all(), self._loop)
             self._ending.add_done_callback(lambda _: self._loop.call_soon_threadsafe(self._loop.stop))
         await asyncio.to_thread(self._thread.join)
         self._ending.result()
 
-    async def _end_all(self, services: Services | None) -> None:
+    async def _end_all(self) -> None:
         """Ends everything on the engine's loop."""
-        if services is None:  # a cancelled start, which may still complete
+        if self._models is None:  # a cancelled start, which may still complete
             await _cancel_others()
-            services, self._services = self._services, None
-        if services is not None:
-            await self._stop(services)
+        common, models, self._models = self._common, self._models, None
+        if common is not None and models is not None:
+            await asyncio.gather(*(self._close(process, models) for process in common.roster.values()))
+            self._common = None
+            await self._stopping.aclose()
         await _cancel_others()
 
-    async def _stop(self, services: Services) -> None:
-        await asyncio.gather(*(_close(services, process) for process in services.processes.values()))
-        await self._stopping.aclose()
+    async def _close(self, process: HostedProcess, models: Models | None = None) -> None:
+        models = models or self._models
+        if process.closing is None and models is not None and self._common is not None:
+            process.closing = asyncio.create_task(_give_back(self._common, models, process))
+        if process.closing is not None:
+            await asyncio.shield(process.closing)
 
     async def _on_loop(self, coroutine: Coroutine[Any, Any, T]) -> T:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, self._loop))
@@ -263,9 +327,9 @@ def _collect() -> None:
     gc.collect()
 
 
-async def _reported(services: Services, process: HostedProcess, message: Call[Any], answer: Awaitable[Any]) -> Any:
+async def _reported(common: Common, process: HostedProcess, message: Call[Any], answer: Awaitable[Any]) -> Any:
     """Answers a call and emits when it was answered."""
-    began_seconds, error = services.clock(), ""
+    began_seconds, error = common.clock(), ""
     try:
         return await answer
     except BaseException as raised:
@@ -274,7 +338,7 @@ async def _reported(services: Services, process: HostedProcess, message: Call[An
     finally:
         context, about = getattr(message, "context", 0), _about(message)
         kind = str(message.__struct_config__.tag)
-        services.emit(CallAnswered(process.id, kind, began_seconds, services.clock(), context, about, error))
+        common.emit(CallAnswered(process.id, kind, began_seconds, common.clock(), context, about, error))
 
 
 def _about(message: Call[Any]) -> str:
@@ -283,10 +347,9 @@ def _about(message: Call[Any]) -> str:
     return next((name[:ABOUT_CHARACTERS] for name in named if isinstance(name, str) and name), "")
 
 
-async def _look_up_in_turn(services: Services, process: HostedProcess, message: Call[Any]) -> Any:
-    """Looks up, on a thread, what would block the engine's loop."""
-    steps = lookups[type(message)].steps(services, message)
-    return await services.language.turns.run(process.id, steps, process.time.count)
+def _look_up(services: Services, process: HostedProcess, message: Call[Any]) -> Any:
+    process.check_open()
+    return lookups[type(message)].find(services, message)
 
 
 async def _tapped(tap: Tap, answering: Answering, process: HostedProcess, message: Call[Any]) -> Any:
@@ -310,25 +373,17 @@ async def _cancel_others() -> None:
     await asyncio.gather(*others, return_exceptions=True)
 
 
-async def _close(services: Services, process: HostedProcess) -> None:
-    if process.closing is None:
-        process.closing = asyncio.create_task(_give_back(services, process))
-    await asyncio.shield(process.closing)
-
-
-async def _give_back(services: Services, process: HostedProcess) -> None:
+async def _give_back(common: Common, models: Models, process: HostedProcess) -> None:
     """Releases everything that a closed process owns."""
-    for context in process.contexts.values():
-        context.released = True  # no pass continues for its tokens
+    for seat in process.seats.values():
+        for context in seat.contexts.values():
+            context.released = True  # no pass continues for its tokens
     tasks = list(process.calls)
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
     if process.ports is not None:
         process.ports.messaging.close()
-    for context in list(process.contexts.values()):
-        await services.release(process, context)
-    process.contexts.clear()
-    process.matchers.clear()
-    services.processes.remove(process)
-    await services.adapters.sweep()
+    await models.give_back(process)
+    if common.roster.remove(process):
+        common.wallets.pop(process.account, None)

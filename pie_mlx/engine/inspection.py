@@ -1,6 +1,7 @@
 """Inspects and controls running processes from outside. All functions run on the engine's loop."""
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import mlx.core as mx
@@ -88,11 +89,6 @@ class AdapterStatus(msgspec.Struct, frozen=True):
     evolves: bool
 
 
-def device_name(services: Services) -> str:
-    """The device that computes: the name of the GPU, or the CPU."""
-    return services.runner.model.backend.name
-
-
 def memory_use(services: Services) -> MemoryUse:
     """What MLX has allocated now, by its use."""
     model = services.runner.model
@@ -122,6 +118,42 @@ def process_statuses(services: Services) -> dict[str, ProcessStatus]:
         process.id: _status(services, process, counted.get(process.id, nothing))
         for process in services.processes.values()
     }
+
+
+def joined_statuses(found: Iterable[dict[str, ProcessStatus]]) -> dict[str, ProcessStatus]:
+    """What several models say of each process as one: its state is that of the context nearest to its next token."""
+    joined: dict[str, ProcessStatus] = {}
+    for statuses in found:
+        for process, status in statuses.items():
+            joined[process] = _joined(joined[process], status) if process in joined else status
+    return joined
+
+
+def _joined(one: ProcessStatus, other: ProcessStatus) -> ProcessStatus:
+    first, second = sorted((one, other), key=lambda status: (not status.contexts, _NEAREST.index(status.state)))
+    return ProcessStatus(
+        state=first.state,
+        reason=first.reason or second.reason,
+        contexts=one.contexts + other.contexts,
+        pages=one.pages + other.pages,
+        own_pages=one.own_pages + other.own_pages,
+        balance=one.balance + other.balance,
+        spent=one.spent + other.spent,
+        bid=max(one.bid, other.bid),
+        reuse=one.reuse + other.reuse,
+    )
+
+
+def joined_markets(found: Sequence[MarketStatus]) -> MarketStatus:
+    """Contexts of all models, and the price at the first of them."""
+    counts = [sum(values) for values in zip(*(msgspec.structs.astuple(one)[1:] for one in found), strict=True)]
+    return MarketStatus(found[0].clearing_price, *counts) if found else MarketStatus(0.0, 0, 0, 0, 0)
+
+
+def joined_memory(found: Sequence[MemoryUse]) -> MemoryUse:
+    """What all models take; beside weights and pools, what no model of them accounts for."""
+    weights, pools = sum(one.weights_bytes for one in found), sum(one.pool_bytes for one in found)
+    return MemoryUse(weights, pools, max(0, mx.get_active_memory() - weights - pools))
 
 
 def market_status(services: Services) -> MarketStatus:
@@ -244,6 +276,8 @@ def _wait(call: calls.Call[Any]) -> str:
             return "waits for a broadcast"
         case calls.AwaitChild(child=child):
             return f"waits for its child {child[:8]}"
+        case calls.LoadModel(name=name):
+            return f"waits for the model '{name}' to be in memory"
         case calls.CallMcp(server=server):
             return f"waits for the MCP server '{server}'"
         case _:

@@ -1,12 +1,12 @@
 """What the engine's answers work with."""
 
 import time
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from pie_mlx.calls import ModelInfo
 from pie_mlx.engine.adapters import AdapterRegistry
+from pie_mlx.engine.embedding.embedder import Embedder
 from pie_mlx.engine.hosting.process import HostedProcess
 from pie_mlx.engine.hosting.processes import Processes
 from pie_mlx.engine.kv import IntegrityError, PageStore
@@ -16,25 +16,26 @@ from pie_mlx.engine.market import Horizon
 from pie_mlx.engine.market.accounting import Accounting
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.model.runner.token_watch import TokenWatch
+from pie_mlx.engine.model_names import ModelNames
 from pie_mlx.engine.paging.archive import SnapshotArchive
 from pie_mlx.engine.paging.disk.disk_cache import DiskCache
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.scheduler.queue import SchedulerQueue
 from pie_mlx.engine.scheduler.reports import PageReport
 from pie_mlx.engine.speculation.drafts import Drafts
-from pie_mlx.errors import ModelNotFoundError
 from pie_mlx.events import ContextReleased, Event, WantedDetails
 
 
 @dataclass(slots=True)
 class Services:
-    """The parts of a running engine, wired once the model is loaded.
+    """The parts of a model that is loaded, wired.
 
     `store` counts pages, `queue` lets contexts wait and run, `runner` owns the device. `seed` keys every random stream
     of this engine (L6). `jumps`: what a grammar leaves no choice about is not drawn (G16).
     """
 
     seed: int
+    names: ModelNames
     model_info: ModelInfo
     runner: Runner
     store: PageStore
@@ -42,6 +43,7 @@ class Services:
     accounting: Accounting
     processes: Processes
     language: Language
+    vectors: Embedder
     adapters: AdapterRegistry
     drafts: Drafts
     archive: SnapshotArchive
@@ -49,19 +51,23 @@ class Services:
     page_report: PageReport
     emit: Callable[[Event], None]
     details: WantedDetails
+    held_bytes: int = 0
+    """What weights and pools take of the memory."""
     clock: Callable[[], float] = time.monotonic
     jumps: bool = True
     inflight_prefixes: InflightPrefixes = field(default_factory=InflightPrefixes)
-    instance_id: str = field(default_factory=lambda: str(uuid.uuid4()))
     _pages_of_accounts: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
     """When they were counted, and the pages."""
 
     def check_model(self, name: str) -> None:
-        """Raises ModelNotFoundError for a name this engine has not loaded (I2)."""
+        """Raises ModelNotFoundError for a name this engine does not know (I2)."""
         if name != self.model_info.name:
-            raise ModelNotFoundError(
-                f"model {name!r}: not loaded by this engine", hint=f"loaded models: {self.model_info.name}"
-            )
+            self.names.resolve(name)
+
+    def embedder(self, name: str) -> Embedder:
+        """How a model makes vectors. Raises ModelNotFoundError (I2)."""
+        self.check_model(name)
+        return self.vectors
 
     def adopt(self, process: HostedProcess, context: int, *, sampled: int = 0, parent: int = 0) -> LiveContext:
         """Give a context of the store to a process; forks and opened snapshots inherit the count of draws."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ UNCHANGED = KvFormat()
 
 @dataclass(frozen=True, slots=True)
 class EngineSettings:
-    """One model on one pool.
+    """One model on one pool. An engine may have several.
 
     `model` is a directory, a repo id or `pie-tiny`; `name` is the name that programs use. `revision` is the git
     revision of a repo id. `dummy` replaces the weights by pseudo-random logits, a `script` replaces them by what it
@@ -55,6 +56,9 @@ class EngineSettings:
     Without `spill_directory`, or with `spill_max_bytes` 0, lost pages are computed again. `snapshot_directory` keeps
     snapshots that outlive the engine, if `persist_snapshots` or a program says so. Without a `disk_cache` no KV
     outlives it.
+
+    A model whose `load` is lazy is loaded when a program first wants it. It leaves memory once it was unused for
+    `keep_alive_seconds`, and sooner where another model needs the memory; with None only the engine's end unloads it.
     """
 
     model: str = "pie-tiny"
@@ -94,7 +98,14 @@ class EngineSettings:
     draft_model: str | None = None
     draft_head: bool = True
     disk_cache: DiskCacheSettings | None = None
+    load: Literal["eager", "lazy"] = "eager"
+    keep_alive_seconds: float | None = None
     script: Callable[[str], str | Mapping[str, float]] | None = None
+
+    @property
+    def called(self) -> str:
+        """The name that programs use."""
+        return self.name or ("dummy" if self.dummy else "scripted" if self.script is not None else self.model)
 
     @property
     def kv_format(self) -> KvFormat:

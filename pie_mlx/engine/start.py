@@ -1,4 +1,4 @@
-"""From settings to a running engine."""
+"""From the settings of a model to its running parts."""
 
 import asyncio
 import os
@@ -7,15 +7,22 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
-from pie_mlx.calls import ModelInfo
+from msgspec.structs import replace
+
+from pie_mlx.calls import EmbeddingFormat, ModelInfo
 from pie_mlx.engine.adapters import AdapterRegistry
+from pie_mlx.engine.common import Common
+from pie_mlx.engine.embedding.batches import PieceSize
+from pie_mlx.engine.embedding.embedder import embedder_of
+from pie_mlx.engine.embedding.queue import EncoderQueue
 from pie_mlx.engine.hosting.processes import Processes
 from pie_mlx.engine.kv import PageStore
 from pie_mlx.engine.language import language_of
 from pie_mlx.engine.market.accounting import Accounting
+from pie_mlx.engine.model.encoders.pageless import EncoderNetwork
 from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.loading.load import load_model, null_model, scripted_model
-from pie_mlx.engine.model.memory import BatchSize, wiring_facts
+from pie_mlx.engine.model.memory import BatchSize, MemoryShare, wiring_facts
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.model.runner.warm_up import warm_up
 from pie_mlx.engine.paging.archive import SnapshotArchive, signature_of
@@ -37,25 +44,26 @@ from pie_mlx.engine.speculation.drafts import Drafts
 from pie_mlx.engine.text.conversation.chat import ChatRenderer
 from pie_mlx.engine.text.tokens.byte_vocabulary import ByteVocabulary
 from pie_mlx.engine.text.tokens.tokenizer import Tokenizer
-from pie_mlx.events import EngineStarted, Event, SpillChanged, WantedDetails
+from pie_mlx.events import OF_POOLS, EngineStarted, Event, SpillChanged
 
 
 async def start_services(
     settings: EngineSettings,
-    seed: int,
-    emit: Callable[[Event], None],
-    details: WantedDetails,
+    common: Common,
     progress: Callable[[str], None],
     stopping: AsyncExitStack,
+    share: MemoryShare | None = None,
 ) -> Services:
     """Load the model, allocate the pool, begin to tick. Raises ModelError and OutOfPagesError.
 
-    `stopping` ends what has begun, also where a later part fails to start.
+    `stopping` ends what has begun, also where a later part fails to start. It may have its `share` of
+    the memory.
     """
     policy(settings.policy)  # an unknown one is refused before anything is loaded
-    runner = Runner()
+    emit = _emitter(common, settings.called)
+    runner = Runner(common.device)
     stopping.push_async_callback(asyncio.to_thread, runner.close)
-    model, draft = await _load_models(settings, runner, progress)
+    model, draft = await _load_models(settings, runner, progress, share)
     drafts = Drafts(
         None if draft is None else DraftModelRunner(runner, draft, vocabulary_size=model.vocabulary_size),
         None if model.head is None else DraftHeadRunner(runner, model.head),
@@ -63,6 +71,7 @@ async def start_services(
     stopping.push_async_callback(drafts.stop)
     language = language_of(model)
     stopping.callback(language.close)
+    vectors = embedder_of(model, language.tokenizer, _open_encoder(settings, model, runner, stopping))
     archive = _open_archive(settings, model.name, model.config, language.tokenizer)
     stopping.push_async_callback(archive.close)
     spill = await _open_spill(settings, model, emit)
@@ -76,37 +85,53 @@ async def start_services(
         identity=model.identity,
         state_pages=model.state_pages,
         kept_state_bytes=model.kept_state_bytes,
+        numbers=common.contexts,
     )
     page_report = PageReport(store, emit)
     stopping.callback(page_report.close)
     emit = page_report.emit
-    accounting = _open_accounting(settings, store.pool.capacity, emit)
-    emit(EngineStarted(model.name, settings.policy, store.pool.capacity, settings.page_size))
-    queue = _begin_to_tick(settings, store, runner, accounting, spill, disk, emit, stopping)
-    processes = Processes(accounting, queue.count_loop_time)
-    stopping.callback(processes.close)
+    accounting = _open_accounting(settings, common, store.pool.capacity, emit)
+    if model.name == common.names.default and model.name not in common.started:
+        emit(EngineStarted(model.name, settings.policy, store.pool.capacity, settings.page_size))
+    common.started.add(model.name)
+    queue = _begin_to_tick(settings, common, store, runner, accounting, spill, disk, emit, stopping)
     return Services(
-        seed=seed,
-        model_info=_model_info(settings, model, language.chats.plain),
+        seed=common.seed,
+        names=common.names,
+        model_info=_model_info(settings, model, language.chats.plain, vectors.format),
         runner=runner,
         store=store,
         queue=queue,
         accounting=accounting,
-        processes=processes,
+        processes=Processes(accounting),
         language=language,
-        adapters=AdapterRegistry(runner, store, limit=settings.max_adapters, emit=emit),
+        vectors=vectors,
+        adapters=AdapterRegistry(runner, store, limit=settings.max_adapters, emit=emit, numbers=common.adapters),
         drafts=drafts,
         archive=archive,
         disk=disk,
         page_report=page_report,
         emit=emit,
-        details=details,
+        details=common.details,
         jumps=settings.grammar_jumps,
+        held_bytes=_held_bytes(model, draft),
     )
+
+
+def _emitter(common: Common, name: str) -> Callable[[Event], None]:
+    """Emits what happens to the model of that name: what is of a whole pool says whose, unless of the default model."""
+    if name == common.names.default:
+        return common.emit
+
+    def emit(event: Event) -> None:
+        common.emit(replace(event, model=name) if isinstance(event, OF_POOLS) else event)
+
+    return emit
 
 
 def _begin_to_tick(
     settings: EngineSettings,
+    common: Common,
     store: PageStore,
     runner: Runner,
     accounting: Accounting,
@@ -126,6 +151,7 @@ def _begin_to_tick(
         disk=disk,
         runs_ahead=settings.runs_ahead,
         patience_seconds=settings.request_timeout_seconds,
+        turns=common.turns if len(common.names.names) > 1 else None,
     )
     stopping.push_async_callback(queue.stop)
     if disk is not None:
@@ -143,7 +169,20 @@ async def _ended(task: "asyncio.Task[None]") -> None:
     await asyncio.gather(task, return_exceptions=True)
 
 
-def _model_info(settings: EngineSettings, model: LoadedModel, chat: ChatRenderer) -> ModelInfo:
+def _open_encoder(
+    settings: EngineSettings, model: LoadedModel, runner: Runner, stopping: AsyncExitStack
+) -> EncoderQueue | None:
+    if not isinstance(model.network, EncoderNetwork):
+        return None
+    size = PieceSize(settings.decode_stall_seconds, settings.max_batch_tokens)
+    queue = EncoderQueue(runner, model.network.encoder, size)
+    stopping.push_async_callback(queue.stop)
+    return queue
+
+
+def _model_info(
+    settings: EngineSettings, model: LoadedModel, chat: ChatRenderer, embedding: EmbeddingFormat
+) -> ModelInfo:
     return ModelInfo(
         model.name,
         model.vocabulary_size,
@@ -154,6 +193,8 @@ def _model_info(settings: EngineSettings, model: LoadedModel, chat: ChatRenderer
         sorted(chat.template.variables),
         chat.tokenizer.has_chat_template,
         model.network.attention_groups,
+        not isinstance(model.network, EncoderNetwork),
+        embedding,
     )
 
 
@@ -172,16 +213,21 @@ def _open_archive(
 
 
 async def _load_models(
-    settings: EngineSettings, runner: Runner, progress: Callable[[str], None]
+    settings: EngineSettings, runner: Runner, progress: Callable[[str], None], share: MemoryShare | None
 ) -> tuple[LoadedModel, LoadedModel | None]:
     """The model and its draft model, with their pools, on the runner's thread."""
     model = await runner.load(lambda: _load(settings, progress))
-    draft = await runner.call(lambda: _allocate_pools_and_draft_model(settings, model, progress))
+    draft = await runner.call(lambda: _allocate_pools_and_draft_model(settings, model, progress, share))
     if settings.wires_memory:
-        pools = (model, model.head and model.head.model, draft)
-        held = sum(one.card.weight_bytes + one.pool.bytes() for one in pools if one is not None)
-        progress(await runner.call(lambda: runner.residency.want(held, wiring_facts())))
+        held = (share.taken_bytes if share else 0) + _held_bytes(model, draft)
+        progress(await runner.call(lambda: runner.device.residency.want(held, wiring_facts())))
     return model, draft
+
+
+def _held_bytes(model: LoadedModel, draft: LoadedModel | None) -> int:
+    """What a model takes of the memory with all that guesses for it."""
+    held = (model, model.head and model.head.model, draft)
+    return sum(one.held_bytes for one in held if one is not None)
 
 
 def _limits(settings: EngineSettings) -> Limits:
@@ -203,7 +249,9 @@ async def _open_spill(settings: EngineSettings, model: LoadedModel, emit: Callab
     )
 
 
-def _open_accounting(settings: EngineSettings, capacity_pages: int, emit: Callable[[Event], None]) -> Accounting:
+def _open_accounting(
+    settings: EngineSettings, common: Common, capacity_pages: int, emit: Callable[[Event], None]
+) -> Accounting:
     return Accounting(
         page_size=settings.page_size,
         capacity_pages=capacity_pages,
@@ -211,21 +259,22 @@ def _open_accounting(settings: EngineSettings, capacity_pages: int, emit: Callab
         default_token_limit=settings.default_token_limit,
         sells_pages=settings.policy == "market",
         emit=emit,
+        wallets=common.wallets,
     )
 
 
 def _load(settings: EngineSettings, progress: Callable[[str], None]) -> LoadedModel:
     if settings.dummy:
-        return null_model(name=settings.name or "dummy")
+        return null_model(name=settings.called)
     if settings.script is not None:
         return scripted_model(
             settings.script,
             lambda tokenizer: ByteVocabulary(tokenizer.backend_tokenizer).tokens,
-            name=settings.name or "scripted",
+            name=settings.called,
         )
     return load_model(
         settings.model,
-        name=settings.name or settings.model,
+        name=settings.called,
         dtype=settings.dtype,
         progress=progress,
         allow_download=settings.allow_download,
@@ -237,7 +286,7 @@ def _load(settings: EngineSettings, progress: Callable[[str], None]) -> LoadedMo
 
 
 def _allocate_pools_and_draft_model(
-    settings: EngineSettings, model: LoadedModel, progress: Callable[[str], None]
+    settings: EngineSettings, model: LoadedModel, progress: Callable[[str], None], share: MemoryShare | None
 ) -> LoadedModel | None:
     """Load the draft model, if there is one, and allocate the pools."""
     draft = None
@@ -259,6 +308,7 @@ def _allocate_pools_and_draft_model(
         memory_fraction=settings.kv_memory_fraction,
         headroom_bytes=settings.memory_headroom_bytes,
         largest_batch=BatchSize(settings.max_batch_tokens, settings.max_batch_contexts),
+        share=share,
         progress=progress,
     )
     for each in (model, *guessing):

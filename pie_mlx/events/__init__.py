@@ -49,6 +49,7 @@ from pie_mlx.events.work import (
     DiskCacheChanged,
     EngineStarted,
     MemoryChanged,
+    ModelChanged,
     PagesDropped,
     PagesLoaded,
     PagesSpilled,
@@ -64,6 +65,7 @@ ProcessEvent = ProcessLaunched | ProcessOutput | ProcessMessage | ProcessFile | 
 EngineEvent = (
     ProcessQueued
     | EngineStarted
+    | ModelChanged
     | ContextCreated
     | ContextForked
     | ContextReleased
@@ -102,6 +104,24 @@ EngineEvent = (
 )
 
 
+OF_POOLS = (
+    TickCompleted
+    | SpillChanged
+    | DiskCacheChanged
+    | MemoryChanged
+    | PagesCounted
+    | AccountJoined
+    | AccountLeft
+    | MarketSettled
+)
+"""Events of one model's pool and market. Their `model` is "" for the first model of the engine."""
+
+
+def is_of_other_pool(event: Event) -> bool:
+    """Whether it is of the pool or the market of a model other than the first."""
+    return isinstance(event, OF_POOLS) and bool(event.model)
+
+
 class ClockRead(Event, frozen=True):
     """When the events that follow were recorded, in seconds of the recorder's monotonic clock."""
 
@@ -114,6 +134,7 @@ __all__ = [
     "CANCELLED",
     "DETAIL_KINDS",
     "EVENTS_VERSION",
+    "OF_POOLS",
     "SIGNAL",
     "AccountJoined",
     "AccountLeft",
@@ -147,6 +168,7 @@ __all__ = [
     "MemoryChanged",
     "MessageReceived",
     "MessageSent",
+    "ModelChanged",
     "PageUsage",
     "PagesCounted",
     "PagesDropped",
@@ -171,5 +193,6 @@ __all__ = [
     "TokensDrawn",
     "WaitChanged",
     "WantedDetails",
+    "is_of_other_pool",
     "told_message",
 ]

@@ -16,6 +16,16 @@ class PageUsage(msgspec.Struct, frozen=True):
     cached: int
     withheld: int = 0
 
+    def __add__(self, other: "PageUsage") -> "PageUsage":
+        """Those of two pools."""
+        return PageUsage(
+            self.total + other.total,
+            self.used + other.used,
+            self.shared + other.shared,
+            self.cached + other.cached,
+            self.withheld + other.withheld,
+        )
+
     @property
     def free(self) -> int:
         """Pages without content worth keeping."""
@@ -49,6 +59,7 @@ class PagesCounted(Event, frozen=True):
     pages: PageUsage
     processes: tuple[ProcessPages, ...] = ()
     contexts: tuple[ContextPages, ...] = ()
+    model: str = ""
 
 
 class ContextCreated(Event, frozen=True):

@@ -19,6 +19,7 @@ class AccountJoined(Event, frozen=True):
     endowment: float
     token_budget: int | None = None
     at_seconds: float = 0.0
+    model: str = ""
 
 
 class AccountLeft(Event, frozen=True):
@@ -27,6 +28,7 @@ class AccountLeft(Event, frozen=True):
     account: int
     balance: float
     treasury: float
+    model: str = ""
 
 
 class AccountMovement(msgspec.Struct, frozen=True):
@@ -50,3 +52,4 @@ class MarketSettled(Event, frozen=True):
     tick: int
     price: float
     movements: tuple[AccountMovement, ...] = ()
+    model: str = ""

@@ -14,6 +14,17 @@ class EngineStarted(Event, frozen=True):
     page_size: int
 
 
+class ModelChanged(Event, frozen=True):
+    """A model of an engine with several, or with one that comes and goes, is being loaded, is ready, or has left the
+    memory, of which it takes `size_bytes`. `text` is why it `failed`."""
+
+    model: str
+    state: Literal["loading", "loaded", "unloading", "unloaded", "failed"]
+    text: str = ""
+    size_bytes: int = 0
+    at_seconds: float = 0.0
+
+
 class PassCompleted(Event, frozen=True):
     """One forward pass: tokens attached from the prefix cache, tokens computed, and rows read.
 
@@ -96,6 +107,7 @@ class TickCompleted(Event, frozen=True):
     at_seconds: float = 0.0
     decoded_tokens: int | None = None
     prompt_tokens: int = 0
+    model: str = ""
 
 
 class PagesSpilled(Event, frozen=True):
@@ -110,6 +122,7 @@ class SpillChanged(Event, frozen=True):
 
     state: Literal["ready", "full", "failed", "damaged"]
     text: str
+    model: str = ""
 
 
 class PagesStored(Event, frozen=True):
@@ -138,6 +151,7 @@ class DiskCacheChanged(Event, frozen=True):
 
     state: Literal["ready", "failed"]
     text: str
+    model: str = ""
 
 
 class MemoryChanged(Event, frozen=True):
@@ -150,3 +164,4 @@ class MemoryChanged(Event, frozen=True):
     text: str
     available_bytes: int
     withheld_pages: int = 0
+    model: str = ""

@@ -56,7 +56,16 @@ def engine_settings(model: ModelConfig, home: Path) -> EngineSettings:
         watches_memory=model.engine.watch_memory,
         wires_memory=model.engine.wire_memory,
         request_timeout_seconds=model.scheduler.request_timeout_secs,
+        load=model.load,
+        keep_alive_seconds=keep_alive_seconds(model.keep_alive),
     )
+
+
+def keep_alive_seconds(text: str) -> float | None:
+    """How long a model stays in memory unused; None: forever."""
+    if text == "forever":
+        return None
+    return 0.0 if text == "0" else float(text[:-1]) * {"s": 1, "m": 60, "h": 3600}[text[-1]]
 
 
 def _disk_cache(engine: EngineConfig, home: Path) -> DiskCacheSettings | None:

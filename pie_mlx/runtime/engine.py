@@ -2,16 +2,15 @@
 
 import asyncio
 import concurrent.futures
-import dataclasses
 import inspect
 import socket
 import time
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar, get_args
+from typing import Any, Self, TypeVar
 
 from pie_mlx.engine.engine import EngineCore
 from pie_mlx.engine.hosting.ports import HttpPort
@@ -19,7 +18,7 @@ from pie_mlx.engine.hosting.process import ProcessHost
 from pie_mlx.engine.policies import AdmissionTerms
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings
-from pie_mlx.errors import EngineStoppedError, InvalidArgumentError
+from pie_mlx.errors import EngineStoppedError
 from pie_mlx.events import Event, PageUsage, ProcessEvent, ProcessLaunched, WantedDetails
 from pie_mlx.runtime.children import (
     ChildRequest,
@@ -32,6 +31,7 @@ from pie_mlx.runtime.children import (
 )
 from pie_mlx.runtime.children.launch_tree import LaunchTree
 from pie_mlx.runtime.children.program_lookup import paths_only
+from pie_mlx.runtime.engine_models import Models, settings_of
 from pie_mlx.runtime.event_relay import EventRelay
 from pie_mlx.runtime.execution.entry import Entry, Main, function_entry, program_entry
 from pie_mlx.runtime.execution.executor import Executor, ProgramThread
@@ -42,7 +42,6 @@ from pie_mlx.runtime.execution.process import Process, Report
 from pie_mlx.runtime.execution.process_events import LaunchCallbacks, ProcessEventQueue
 from pie_mlx.runtime.mcp import McpRelay, McpServer, McpServers, McpServerState
 from pie_mlx.runtime.mcp.servers import DEFAULT_TIMEOUT_SECONDS
-from pie_mlx.runtime.program.findings import nearest
 from pie_mlx.runtime.program.inputs import beginning, fitting_input, plain_input
 from pie_mlx.runtime.program.parameters import Input
 from pie_mlx.runtime.program.program import Program, find_program
@@ -52,7 +51,7 @@ from pie_mlx.runtime.worker.compiled.preparing import prepare
 from pie_mlx.runtime.worker.frames.messages import Draws
 from pie_mlx.runtime.worker.pool import WorkerPool, check_sandbox, find_route
 from pie_mlx.runtime.worker.proxy_route import Route
-from pie_mlx.runtime.worker.settings import Isolation, WorkerSettings
+from pie_mlx.runtime.worker.settings import Isolation, WorkerSettings, checked_isolation
 from pie_mlx.trace.traceparent import parse_traceparent, traceparent_header
 
 Answer = TypeVar("Answer")
@@ -62,13 +61,14 @@ Launchable = Main | Program | Entry | str | Path
 
 
 class Engine:
-    """One model and its pages, shared by every program run on it.
+    """One or several models with their pages, shared by every program run on it.
 
         async with Engine("pie-tiny") as engine:
             answer = await engine.run(main, {"prompt": "..."})
 
     `model` is a directory, a repo id or `pie-tiny`, and the keywords are the other fields of `EngineSettings`; or it is
-    an EngineSettings, changed by the keywords. `on_event` is called with every event, in order, on the loop that
+    an EngineSettings, or several for as many models, the default one first, each changed by the keywords; `aliases` are
+    other names for them. `on_event` is called with every event, in order, on the loop that
     entered the engine. With `isolation="process"` each program runs in its own process, bounded by `workers`;
     functions cannot leave their interpreter and always run in this one. All programs can use the `mcp` servers;
     `resolve` finds the programs that programs launch by name. A `recorder` records every process. `details` are kinds
@@ -79,8 +79,9 @@ class Engine:
 
     def __init__(
         self,
-        model: str | Path | EngineSettings = "pie-tiny",
+        model: str | Path | EngineSettings | Sequence[EngineSettings] = "pie-tiny",
         *,
+        aliases: Mapping[str, str] | None = None,
         on_event: Callable[[Event], None] | None = None,
         progress: Callable[[str], None] | None = None,
         isolation: Isolation = "inline",
@@ -95,10 +96,10 @@ class Engine:
         **settings: Any,
     ) -> None:
         self.details = WantedDetails(details)
-        self._settings = _engine_settings(model, settings)
+        self._settings, self._aliases = settings_of(model, settings), aliases
         self._on_event = on_event
         self._progress: Callable[[str], None] = progress or (lambda line: None)
-        self._isolation = _checked_isolation(isolation)
+        self._isolation = checked_isolation(isolation)
         self._worker_settings = workers or WorkerSettings()
         self._workers: WorkerPool | None = None
         self._core: EngineCore | None = None
@@ -123,7 +124,9 @@ class Engine:
         if self._isolation == "process":
             await check_sandbox(self._worker_settings)
             route = await find_route(self._worker_settings)
-        core = EngineCore(self._settings, emit=self._emit, details=self.details, progress=self._progress)
+        core = EngineCore(
+            self._settings, emit=self._emit, details=self.details, progress=self._progress, aliases=self._aliases
+        )
         if self._isolation == "process":
             # Its interpreter starts while the model loads.
             self._workers = WorkerPool(core.loop, self._worker_settings, route, self._emit)
@@ -263,8 +266,18 @@ class Engine:
         return await self._running_core().page_usage()
 
     async def consult(self, question: Callable[[Services], Answer]) -> Answer:
-        """The result of `question`, run on the engine's loop, which it must not block. Raises EngineStoppedError."""
+        """The result of `question` about the default model, run on the engine's loop, which it must not block. Raises
+        EngineStoppedError, and ModelError while the model is not in memory."""
         return await self._running_core().consult(question)
+
+    async def consult_all(self, question: Callable[[Services], Answer]) -> list[Answer]:
+        """The same about every model in memory, in their order."""
+        return await self._running_core().consult_all(question)
+
+    @property
+    def models(self) -> Models:
+        """The engine's models: their states, and what loads and unloads them. Raises EngineStoppedError."""
+        return Models(self._running_core())
 
     def mcp_servers(self) -> list[McpServerState]:
         """The approximate current state of the configured MCP servers."""
@@ -379,22 +392,8 @@ def _recorded(make: Callable[[Report], Executor], record: ProcessRecorder, repor
 _LAUNCH_OPTIONS = frozenset(inspect.signature(Engine.launch).parameters) - {"self", "program", "input", "on_event"}
 
 
-def _checked_isolation(isolation: Isolation) -> Isolation:
-    if isolation not in get_args(Isolation):
-        raise InvalidArgumentError(f"isolation {isolation!r}: unknown", hint="choose 'inline' or 'process'")
-    return isolation
-
-
 def _entry(program: Launchable) -> Entry:
     if isinstance(program, Entry):
         return program
     program = find_program(Path(program)) if isinstance(program, str | Path) else program
     return program_entry(program) if isinstance(program, Program) else function_entry(program)
-
-
-def _engine_settings(model: str | Path | EngineSettings, settings: dict[str, Any]) -> EngineSettings:
-    known = [field.name for field in dataclasses.fields(EngineSettings) if field.name != "model"]
-    for name in settings.keys() - set(known):
-        what = f"engine setting {name!r}: unknown{nearest(name, known)}"
-        raise InvalidArgumentError(what, hint=f"known settings: {', '.join(known)}")
-    return dataclasses.replace(model if isinstance(model, EngineSettings) else EngineSettings(str(model)), **settings)

@@ -1,7 +1,7 @@
 """A server's settings, made from the configuration."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pie_mlx.config.authorized_users import AuthorizedUsers, authorized_users_file
@@ -62,7 +62,7 @@ def user_keys(config: Config, home: Path) -> AuthorizedUsers | None:
 
 
 def engine_maker(
-    config: Config, settings: EngineSettings, home: Path, *, progress: Callable[[str], None]
+    config: Config, settings: Sequence[EngineSettings], home: Path, *, progress: Callable[[str], None]
 ) -> EngineMaker:
     """A function that makes the engine. Raises ConfigError if programs would run in the server's process."""
     runtime = config.runtime
@@ -75,6 +75,7 @@ def engine_maker(
     def make(on_event: Callable[[Event], None], resolve: ResolveName) -> Engine:
         return Engine(
             settings,
+            aliases=config.aliases,
             on_event=on_event,
             progress=progress,
             isolation="process",

@@ -54,9 +54,9 @@ class TraceFold:
                 self._states.setdefault(event.context, ContextStates()).observe(event)
             case ContextCreated() | ContextForked():
                 self._record(event.process)
-            case TickCompleted():
+            case TickCompleted(model=""):
                 self._batches[event.tick] = _batch(event, event.at_seconds or self._latest)
-            case MarketSettled(tick=tick, price=price) if tick in self._batches:
+            case MarketSettled(tick=tick, price=price, model="") if tick in self._batches:
                 self._batches[tick] = self._batches[tick]._replace(price=price)
             case EngineStarted(model=model):
                 self._model = model

@@ -20,6 +20,7 @@ HELPERS = {
     "schema_types",
     "small_disk",
     "soak_store",  # used by `soak`
+    "tiny_encoders",
     "tiny_models",
 }
 ELSEWHERE = {"hostile", "soak"}

@@ -142,9 +142,9 @@ def test_common_options_stand_before_or_after_the_verb(pie, words):
 
 
 def test_a_failure_prints_what_why_and_what_to_do(pie):
-    ended = pie("config", "get", "model.0.colour")
+    ended = pie("config", "get", "model.0.wavelength")
     assert (ended.code, ended.out) == (1, "")
-    assert ended.err == "pie: config: model.0.colour: no such key\n     try: 'pie config show' lists all of them\n"
+    assert ended.err == "pie: config: model.0.wavelength: no such key\n     try: 'pie config show' lists all of them\n"
 
 
 @pytest.mark.parametrize("words", [["get", "server.prt"], ["set", "server.prt", "80"]])

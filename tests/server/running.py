@@ -19,10 +19,22 @@ def dummy_engine(on_event, resolve, **options):
 class RunningServer:
     """Started by `start`, ended by `stop`; everything of it lives on its own loop."""
 
-    def __init__(self, home, settings=None, *, keys=None, limits=None, announces=True, source="", **engine_options):
+    def __init__(
+        self,
+        home,
+        settings=None,
+        *,
+        keys=None,
+        limits=None,
+        announces=True,
+        source="",
+        engine=dummy_engine,
+        model="dummy",
+        **engine_options,
+    ):
         self.home = Path(home)
         self.settings = settings or ServerSettings(port=0)
-        make = partial(Server, self.settings, partial(dummy_engine, **engine_options), home=self.home, model="dummy")
+        make = partial(Server, self.settings, partial(engine, **engine_options), home=self.home, model=model)
         self._make = partial(make, keys=keys, limits=limits, announces=announces, source=source)
         self._ready = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._main()), daemon=True)

@@ -11,6 +11,7 @@ import completions
 import embeddings
 import messages
 import ollama
+import reranking
 import responses
 from prompts import load_model
 from wire import EventForm, Refusal, refusal_of
@@ -41,6 +42,7 @@ ROUTES = {
     "/v1/embeddings": ("POST", embeddings.answer),
     "/v1/messages": ("POST", messages.answer),
     "/v1/messages/count_tokens": ("POST", messages.count),
+    "/v1/rerank": ("POST", reranking.answer),
     "/v1/responses": ("POST", responses.answer),
     "/v1/responses/compact": ("POST", responses.compact),
     "/v1/responses/input_tokens": ("POST", responses.count),
@@ -93,9 +95,13 @@ def _models(name):
 
 
 def _model(name):
-    """One object for the clients of all interfaces."""
-    limit = load_model(name).info.maximum_positions
-    openai = {"id": name, "object": "model", "created": STARTED, "owned_by": "pie", "context_length": limit}
+    """One object for the clients of all interfaces. A model that is not in memory is not loaded for it."""
+    if name not in runtime.models() or name in runtime.loaded_models():
+        limit = load_model(name).info.maximum_positions
+        limits = {"context_length": limit, "max_input_tokens": limit, "max_tokens": limit, "state": "loaded"}
+    else:
+        limits = {"state": "unloaded"}
+    openai = {"id": name, "object": "model", "created": STARTED, "owned_by": "pie"}
     begun = datetime.fromtimestamp(STARTED, UTC).isoformat()
     anthropic = {"type": "model", "display_name": name, "created_at": begun, "lifecycle": "active"}
-    return {**openai, **anthropic, "max_input_tokens": limit, "max_tokens": limit}
+    return {**openai, **anthropic, **limits}

@@ -62,7 +62,6 @@ class Options(fields.Drawing, kw_only=True):
 class Drawn(OfModel):
     """The fields of chats and of texts. `format` is "json" or a JSON Schema."""
 
-    HINTS: ClassVar[frozenset[str]] = frozenset({"keep_alive"})
     NEUTRAL: ClassVar[dict[str, tuple[Any, ...]]] = {
         **dict.fromkeys(("context", "images"), ([],)),
         **dict.fromkeys(("suffix", "template"), ("",)),
@@ -77,6 +76,7 @@ class Drawn(OfModel):
     ADVICE: ClassVar[dict[str, str]] = {r"messages\[\d+\]\.images": "only text is read"}
 
     stream: bool = True
+    keep_alive: float | Annotated[str, Meta(pattern=r"^-?[0-9]+(\.[0-9]+)?(ms|s|m|h)?$")] | None = None
     format: Literal["", "json"] | dict[str, Any] = ""
     think: bool | Literal["low", "medium", "high"] | None = None
     options: Options = msgspec.field(default_factory=Options)
@@ -140,6 +140,8 @@ async def chat(body):
     request = await read_body(body, ChatRequest)
     if not request.messages:
         return _loaded(request, ChatForm)
+    if request.keep_alive is not None:
+        _keep(request)
     return await _answer(request, body, _messages(request.messages), ChatForm, tools=request.tools)
 
 
@@ -148,6 +150,8 @@ async def generate(body):
     request = await read_body(body, GenerateRequest)
     if not request.prompt:
         return _loaded(request, TextForm)
+    if request.keep_alive is not None:
+        _keep(request)
     if not request.raw:
         system = [fields.System(content=request.system)] if request.system else []
         return await _answer(request, body, [*system, fields.User(content=request.prompt)], TextForm)
@@ -158,14 +162,26 @@ async def generate(body):
     return await send(request, TextForm(request), begin_texts(text, len(body)))
 
 
+UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def _keep(request):
+    """Load the model, to stay unused for as long as the request says; where it says nothing, as the engine does."""
+    given = request.keep_alive
+    if isinstance(given, str):
+        unit = given.lstrip("-0123456789.")
+        given = float(given.removesuffix(unit)) * UNITS[unit or "s"]
+    return load_model(request.model_name, keep_alive=given)
+
+
 async def tags(body):
-    """/api/tags: the loaded models."""
+    """/api/tags: the models that can be used."""
     return {"body": {"models": [_described(name) for name in runtime.models()]}}
 
 
 async def ps(body):
-    """/api/ps: the same, for what is loaded stays so."""
-    lengths = {name: load_model(name).info.maximum_positions for name in runtime.models()}
+    """/api/ps: those in memory."""
+    lengths = {name: load_model(name).info.maximum_positions for name in runtime.loaded_models()}
     running = {"expires_at": NEVER, "size_vram": 0}
     models = [{**_described(name), **running, "context_length": length} for name, length in lengths.items()]
     return {"body": {"models": models}}
@@ -176,12 +192,22 @@ async def show(body):
     request = await read_body(body, NamedModel)
     info = load_model(request.model_name).info
     thinks, calls = info.formats.reasoning or info.formats.channels, info.formats.tools or info.formats.channels
-    capabilities = ["completion", *(["tools"] if calls else []), *(["thinking"] if thinks else [])]
+    writes = ["completion", *(["tools"] if calls else []), *(["thinking"] if thinks else [])]
     family = DETAILS["family"]
-    length = {f"{family}.context_length": info.maximum_positions}
+    length = {
+        f"{family}.context_length": info.maximum_positions,
+        f"{family}.embedding_length": info.embedding.dimensions,
+    }
     known = {"general.architecture": family, "general.basename": info.name, **length}
     texts = {"modelfile": f"FROM {info.name}", "parameters": "", "template": "", "license": ""}
-    return {"body": {**texts, "details": DETAILS, "model_info": known, "capabilities": capabilities}}
+    return {
+        "body": {
+            **texts,
+            "details": DETAILS,
+            "model_info": known,
+            "capabilities": writes if info.generates else ["embedding"],
+        }
+    }
 
 
 async def version(body):
@@ -204,7 +230,7 @@ def _now():
 
 def _loaded(request, form):
     """The answer to a request that says nothing: clients load a model by it."""
-    load_model(request.model_name)
+    _keep(request)
     return {"headers": reported(request.left_out), "body": form(request).line("", done=True, done_reason="load")}
 
 

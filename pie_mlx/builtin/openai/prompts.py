@@ -142,10 +142,11 @@ ROOMY_TOKEN = 16
 """Characters of a token: far more than most tokens have."""
 
 
-def load_model(name, template=None):
-    """A model, with variables of its chat template. Raises Refusal for an unknown model."""
+def load_model(name, template=None, keep_alive=None):
+    """A model, with variables of its chat template, and the seconds it stays unused. Raises Refusal for one that is
+    unknown."""
     try:
-        return Model.load(name, template=template)
+        return Model.load(name, template=template, keep_alive=keep_alive)
     except Exception as error:
         if getattr(error, "code", "") == "model_not_found":
             raise Refusal.unknown_model(name, runtime.models()) from None
@@ -187,15 +188,12 @@ def prompts_of(given, param):
     return [given] if isinstance(given, str) or kinds == {int} else given
 
 
-def encoded(model, text, param, longest=None, *, begins=True):
-    """The tokens of a text, of the `longest` only the first. Raises Refusal for a text whose beginning already has more
-    than the model reads."""
+def encoded(model, text, param):
+    """The tokens of a text. Raises Refusal for a text whose beginning already has more than the model reads."""
     tokenizer, roomy = model.tokenizer(), ROOMY_TOKEN * model.info.maximum_positions
-    if longest is not None:
-        return tokenizer.encode(text[:roomy], begins=begins)[:longest]
     if len(text) > roomy:
-        check_fits(model, len(tokenizer.encode(text[:roomy], begins=begins)), param, "at least ")
-    return tokenizer.encode(text, begins=begins)
+        check_fits(model, len(tokenizer.encode(text[:roomy], begins=True)), param, "at least ")
+    return tokenizer.encode(text, begins=True)
 
 
 def checked_length(context, param):

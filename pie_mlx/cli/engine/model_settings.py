@@ -1,6 +1,7 @@
 """Settings of an engine for the model that a command line names."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,9 +27,15 @@ def chosen_model_settings(name: str | None, *, dummy: bool, models: list[ModelCo
     return replace(settings, dummy=True) if dummy else settings
 
 
+def served_settings(names: Sequence[str], *, dummy: bool, models: list[ModelConfig]) -> list[EngineSettings]:
+    """Settings of the models that `--model` names, or of all that are configured."""
+    chosen = names or [model.name for model in (models[:1] if dummy else models)]
+    return [chosen_model_settings(name, dummy=dummy, models=models) for name in chosen]
+
+
 def model_name(settings: EngineSettings) -> str:
     """The model's name as clients see it."""
-    return settings.name or ("dummy" if settings.dummy else settings.model)
+    return settings.called
 
 
 def _chosen(models: list[ModelConfig], name: str | None) -> ModelConfig:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pie_mlx.cli.engine.completions import complete_model, complete_model_or_path
+from pie_mlx.cli.model.running import load, running, unload
 from pie_mlx.cli.options import Common, Whole, common_options
 from pie_mlx.cli.terminal.confirm import confirm
 from pie_mlx.cli.terminal.text import size, table
@@ -234,6 +235,8 @@ def _print_rows(
 
 
 command.add_command(download)
+for _verb in (running, load, unload):
+    command.add_command(_verb)
 for _habit, _verb in {"pull": download, "rm": remove}.items():  # what users of other tools type; help names one of each
     _known = copy.copy(_verb)
     _known.hidden = True

@@ -11,10 +11,16 @@ from pie_mlx.cli.options import Common, Whole, common_options
 @click.command
 @click.option("-a", "--all", "all_", is_flag=True, help="Include processes that ended recently.")
 @click.option("--user", metavar="NAME", help="Only processes of this user.")
+@click.option("--models", is_flag=True, help="List the engine's models instead, as 'pie model ps' does.")
 @common_options
 @click.pass_obj
-def ps(common: Common, all_: bool, user: str | None) -> None:
+def ps(common: Common, all_: bool, user: str | None, models: bool) -> None:
     """List processes: who runs what, and why it waits."""
+    if models:
+        from pie_mlx.cli.engine.running_models import list_running
+
+        list_running(common)
+        return
     from pie_mlx.cli.processes import verbs
 
     verbs.ps(common, all_, user)

@@ -39,7 +39,13 @@ class ServeCommand(click.Command):
 @click.option("--host", metavar="HOST", help="Listen on this address.")
 @click.option("--port", type=Whole(0, 65535), metavar="N", help="Listen on this port; 0: any free one.")
 @click.option("--no-auth", is_flag=True, help="Accept clients without a key; on this machine only.")
-@click.option("--model", metavar="NAME|REPO|DIR", shell_complete=complete_model_or_path, help="Serve this model.")
+@click.option(
+    "--model",
+    metavar="NAME|REPO|DIR",
+    multiple=True,
+    shell_complete=complete_model_or_path,
+    help="Serve this model; may be repeated, the first is the default.",
+)
 @click.option("--dummy", is_flag=True, help="Random tokens, no weights.")
 @click.option(
     "--record",

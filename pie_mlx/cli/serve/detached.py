@@ -49,7 +49,8 @@ def _print(url: str, pid: int, log: Path, common: Common) -> None:
 
 
 def _words(request: ServeRequest, common: Common) -> list[str]:
-    named = {"--host": request.host, "--port": request.port, "--model": request.model, "--record": request.record}
+    named = {"--host": request.host, "--port": request.port, "--record": request.record}
     flags = {"--no-auth": request.no_auth, "--dummy": request.dummy, "--debug": common.debug, "--quiet": common.quiet}
     given = [word for name, value in named.items() if value is not None for word in (name, str(value))]
-    return [*given, *(name for name, value in flags.items() if value)]
+    models = [word for model in request.model for word in ("--model", model)]
+    return [*given, *models, *(name for name, value in flags.items() if value)]

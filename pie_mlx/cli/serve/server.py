@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pie_mlx.cli.config.active import active_config, home
-from pie_mlx.cli.engine.model_settings import chosen_model_settings, model_name
+from pie_mlx.cli.engine.model_settings import model_name, served_settings
 from pie_mlx.cli.engine.recording import Recording, recording_in
 from pie_mlx.cli.engine.reuse import served_source
 from pie_mlx.cli.options import Common
@@ -49,7 +49,7 @@ class ServeRequest:
     host: str | None
     port: int | None
     no_auth: bool
-    model: str | None
+    model: tuple[str, ...]
     dummy: bool
     record: Path | None
     monitor: bool
@@ -63,10 +63,8 @@ def serve(request: ServeRequest, common: Common) -> int:
     if request.no_snapshot and not common.quiet:
         print("pie: warning: --no-snapshot has no effect: there are no interpreter snapshots", file=sys.stderr)
     config = _config(request, active_config(common).config)
-    if len(config.model) > 1 and not common.quiet:
-        print("pie: warning: an engine serves one model: the others of [[model]] are left out", file=sys.stderr)
     config = _within(config, raise_limit(), common)
-    settings = chosen_model_settings(request.model, dummy=request.dummy, models=config.model)
+    settings = served_settings(request.model, dummy=request.dummy, models=config.model)
     with asyncio.Runner() as runner:
         return runner.run(_Serving(config, settings, request.record, request.monitor, common).run())
 
@@ -113,7 +111,7 @@ def _config(request: ServeRequest, config: Config) -> Config:
 @dataclass(frozen=True, slots=True)
 class _Serving:
     config: Config
-    settings: EngineSettings
+    settings: Sequence[EngineSettings]
     record: Path | None
     monitor: bool
     common: Common
@@ -141,8 +139,8 @@ class _Serving:
                 server_settings(self.config),
                 engine_maker(self.config, self.settings, home(), progress=progress),
                 home=home(),
-                model=model_name(self.settings),
-                source=served_source(self.settings),
+                model=model_name(self.settings[0]),
+                source=served_source(self.settings[0]),
                 variables=setting_variables(os.environ),
                 keys=user_keys(self.config, home()),
                 limits=registry_limits(self.config),
@@ -168,11 +166,11 @@ class _Serving:
         """Convert GGUF files, which may take longer than a start may. What cannot be found, the engine reports."""
         from pie_mlx.engine.model.loading.sources import find_model
 
-        models = {self.settings.draft_model: None, self.settings.model: self.settings.revision}
-        for model, revision in models.items():
-            with contextlib.suppress(ModelNotFoundError):
-                if model is not None and not self.settings.dummy:
-                    find_model(model, allow_download=False, progress=progress, revision=revision)
+        for settings in self.settings:
+            for model, revision in {settings.draft_model: None, settings.model: settings.revision}.items():
+                with contextlib.suppress(ModelNotFoundError):
+                    if model is not None and not settings.dummy:
+                        find_model(model, allow_download=False, progress=progress, revision=revision)
 
     def _ready_seconds(self) -> float:
         models = self.config.model
@@ -232,17 +230,17 @@ class _Serving:
         return server.url if is_loopback(host) else f"{server.url}, listening on {host}"
 
     async def _facts(self, server: "Server") -> dict[str, Any]:
-        from pie_mlx.engine.inspection import device_name
+        from pie_mlx.backends import current_backend
 
         runtime, engine = self.config.runtime, server.service.engine
         pages = (await engine.page_usage()).total
-        has_template = await engine.consult(lambda services: services.model_info.has_chat_template)
+        has_template = all(await engine.consult_all(lambda services: services.model_info.has_chat_template))
         return {
             "openai": f"{server.url.replace('ws', 'http', 1)}/v1",
-            "model": model_name(self.settings),
+            "model": ", ".join(model_name(one) for one in self.settings),
             **({} if has_template else {"chat_template": "none, chats are written as ChatML"}),
-            "device": await engine.consult(device_name),
-            "pages": f"{pages} of {self.settings.page_size} tokens",
+            "device": current_backend().name,
+            "pages": f"{pages} of {self.settings[0].page_size} tokens",
             "home": str(home()),
             "authentication": "on" if self.config.auth.enabled else "off",
             **({} if server.engine_key is None else {"engine_key": fingerprint(server.engine_key)}),

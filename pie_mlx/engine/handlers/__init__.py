@@ -3,6 +3,7 @@
 from pie_mlx.engine.handlers import (
     adapters,
     contexts,
+    embedding,
     grammars,
     http,
     launch,
@@ -13,7 +14,7 @@ from pie_mlx.engine.handlers import (
     session,
     snapshots,
 )
-from pie_mlx.engine.handlers.base import Handler, Lookup, handlers, lookups
+from pie_mlx.engine.handlers.base import Handler, Lookup, handlers, lookups, process_handlers
 from pie_mlx.engine.handlers.forward import handler
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "Lookup",
     "adapters",
     "contexts",
+    "embedding",
     "grammars",
     "handler",
     "handlers",
@@ -31,6 +33,7 @@ __all__ = [
     "mcp",
     "messaging",
     "models",
+    "process_handlers",
     "session",
     "snapshots",
 ]

@@ -1,10 +1,11 @@
 """The table of handlers.
 
-A handler takes the engine's services, the calling process and the call, and answers or raises a PieError; it runs on
-the engine's loop and must not block it. A call that raises leaves everything as it was (E3).
+A handler takes the services of a model, the calling process and the call, and answers or raises a PieError; it runs on
+the engine's loop and must not block it. A call that raises leaves everything as it was (E3). Where no model is
+concerned, it takes the process and the call alone.
 
-A lookup takes the services and the call. What it answers depends on the model alone, so any thread may ask. A long one
-is found away from the engine's loop, in steps between which others have their turn and it may be given up.
+A lookup takes the services of a model and the call. What it answers depends on the model alone, so any thread may ask.
+A long one is found away from the engine's loop, in steps between which others have their turn and it may be given up.
 """
 
 from collections.abc import Awaitable, Callable, Generator
@@ -18,6 +19,7 @@ from pie_mlx.engine.text.steps import all_steps
 
 C = TypeVar("C", bound=Call[Any])
 Handler = Callable[[Services, HostedProcess, C], Awaitable[Any]]
+ProcessHandler = Callable[[HostedProcess, C], Awaitable[Any]]
 Steps = Generator[object, None, Any]
 """Returns the answer."""
 
@@ -35,6 +37,7 @@ class Lookup:
 
 
 handlers: dict[type[Call[Any]], Handler[Any]] = {}
+process_handlers: dict[type[Call[Any]], ProcessHandler[Any]] = {}
 lookups: dict[type[Call[Any]], Lookup] = {}
 
 
@@ -43,6 +46,16 @@ def answers(call: type[C]) -> Callable[[Handler[C]], Handler[C]]:
 
     def register(handler: Handler[C]) -> Handler[C]:
         handlers[cast("type[Call[Any]]", call)] = handler
+        return handler
+
+    return register
+
+
+def answers_alone(call: type[C]) -> Callable[[ProcessHandler[C]], ProcessHandler[C]]:
+    """Register the handler of a kind of call that concerns no model."""
+
+    def register(handler: ProcessHandler[C]) -> ProcessHandler[C]:
+        process_handlers[cast("type[Call[Any]]", call)] = handler
         return handler
 
     return register

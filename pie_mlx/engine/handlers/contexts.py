@@ -25,6 +25,11 @@ def _check_count(what: str, count: int) -> None:
 @answers(calls.CreateContext)
 async def create(services: Services, process: HostedProcess, call: calls.CreateContext) -> calls.ContextState:
     services.check_model(call.model)
+    if not services.model_info.generates:
+        raise InvalidArgumentError(
+            f"context: {call.model} is an encoder, which writes no text",
+            hint="use model.embed or model.rerank, over HTTP /v1/embeddings or /v1/rerank",
+        )
     context = services.adopt(process, services.store.create())
     services.emit(ContextCreated(process.id, context.id, account=process.account, at_seconds=services.clock()))
     return calls.ContextState(context.id)

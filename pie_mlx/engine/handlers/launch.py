@@ -1,30 +1,25 @@
 """Programs started by programs."""
 
 from pie_mlx import calls
-from pie_mlx.engine.handlers.base import answers
+from pie_mlx.engine.handlers.base import answers_alone
 from pie_mlx.engine.hosting.process import HostedProcess
-from pie_mlx.engine.services import Services
 
 
-@answers(calls.LaunchChild)
-async def launch_child(services: Services, process: HostedProcess, call: calls.LaunchChild) -> str:
-    del services
+@answers_alone(calls.LaunchChild)
+async def launch_child(process: HostedProcess, call: calls.LaunchChild) -> str:
     return await process.outside.children.launch(call.program, call.input)
 
 
-@answers(calls.AwaitChild)
-async def await_child(services: Services, process: HostedProcess, call: calls.AwaitChild) -> calls.ChildOutcome:
-    del services
+@answers_alone(calls.AwaitChild)
+async def await_child(process: HostedProcess, call: calls.AwaitChild) -> calls.ChildOutcome:
     return await process.outside.children.outcome(call.child)
 
 
-@answers(calls.CancelChild)
-async def cancel_child(services: Services, process: HostedProcess, call: calls.CancelChild) -> None:
-    del services
+@answers_alone(calls.CancelChild)
+async def cancel_child(process: HostedProcess, call: calls.CancelChild) -> None:
     await process.outside.children.cancel(call.child)
 
 
-@answers(calls.ForgetChild)
-async def forget_child(services: Services, process: HostedProcess, call: calls.ForgetChild) -> None:
-    del services
+@answers_alone(calls.ForgetChild)
+async def forget_child(process: HostedProcess, call: calls.ForgetChild) -> None:
     await process.outside.children.forget(call.child)

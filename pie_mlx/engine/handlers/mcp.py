@@ -3,9 +3,8 @@
 import msgspec
 
 from pie_mlx import calls
-from pie_mlx.engine.handlers.base import answers
+from pie_mlx.engine.handlers.base import answers_alone
 from pie_mlx.engine.hosting.process import HostedProcess
-from pie_mlx.engine.services import Services
 from pie_mlx.errors import McpError
 
 METHODS = ("prompts/get", "prompts/list", "resources/list", "resources/read", "tools/call", "tools/list")
@@ -17,15 +16,14 @@ _UNKNOWN_METHOD = -32601
 _INVALID_PARAMS = -32602
 
 
-@answers(calls.ListMcpServers)
-async def list_servers(services: Services, process: HostedProcess, call: calls.ListMcpServers) -> list[str]:
-    del services, call
+@answers_alone(calls.ListMcpServers)
+async def list_servers(process: HostedProcess, call: calls.ListMcpServers) -> list[str]:
+    del call
     return await process.outside.mcp.servers()
 
 
-@answers(calls.ConnectMcp)
-async def connect(services: Services, process: HostedProcess, call: calls.ConnectMcp) -> None:
-    del services
+@answers_alone(calls.ConnectMcp)
+async def connect(process: HostedProcess, call: calls.ConnectMcp) -> None:
     known = await process.outside.mcp.servers()
     if call.server not in known:
         raise McpError(
@@ -36,9 +34,8 @@ async def connect(services: Services, process: HostedProcess, call: calls.Connec
         )
 
 
-@answers(calls.CallMcp)
-async def call_server(services: Services, process: HostedProcess, call: calls.CallMcp) -> str:
-    del services
+@answers_alone(calls.CallMcp)
+async def call_server(process: HostedProcess, call: calls.CallMcp) -> str:
     if call.method not in METHODS:
         raise McpError(
             f"MCP method '{call.method}' is not offered to programs",

@@ -1,10 +1,9 @@
 """Topics between the programs of a user."""
 
 from pie_mlx import calls
-from pie_mlx.engine.handlers.base import answers
+from pie_mlx.engine.handlers.base import answers_alone
 from pie_mlx.engine.handlers.session import MESSAGE_LIMIT_BYTES
 from pie_mlx.engine.hosting.process import HostedProcess
-from pie_mlx.engine.services import Services
 from pie_mlx.errors import InvalidArgumentError
 
 TOPIC_LIMIT = 256
@@ -29,68 +28,58 @@ def _check_text(text: str) -> None:
         )
 
 
-@answers(calls.Broadcast)
-async def broadcast(services: Services, process: HostedProcess, call: calls.Broadcast) -> None:
-    del services
+@answers_alone(calls.Broadcast)
+async def broadcast(process: HostedProcess, call: calls.Broadcast) -> None:
     _check_topic(call.topic)
     _check_text(call.text)
     process.outside.messaging.broadcast(call.topic, call.text)
 
 
-@answers(calls.Subscribe)
-async def subscribe(services: Services, process: HostedProcess, call: calls.Subscribe) -> int:
-    del services
+@answers_alone(calls.Subscribe)
+async def subscribe(process: HostedProcess, call: calls.Subscribe) -> int:
     _check_topic(call.topic)
     return process.outside.messaging.subscribe(call.topic)
 
 
-@answers(calls.ReadSubscription)
-async def read_subscription(services: Services, process: HostedProcess, call: calls.ReadSubscription) -> str | None:
-    del services
+@answers_alone(calls.ReadSubscription)
+async def read_subscription(process: HostedProcess, call: calls.ReadSubscription) -> str | None:
     return process.outside.messaging.read(call.subscription)
 
 
-@answers(calls.AwaitBroadcast)
-async def await_broadcast(services: Services, process: HostedProcess, call: calls.AwaitBroadcast) -> bool:
-    del services
+@answers_alone(calls.AwaitBroadcast)
+async def await_broadcast(process: HostedProcess, call: calls.AwaitBroadcast) -> bool:
     return await process.outside.messaging.wait_for_broadcast(call.subscription)
 
 
-@answers(calls.CountDropped)
-async def count_dropped(services: Services, process: HostedProcess, call: calls.CountDropped) -> int:
-    del services
+@answers_alone(calls.CountDropped)
+async def count_dropped(process: HostedProcess, call: calls.CountDropped) -> int:
     return process.outside.messaging.dropped(call.subscription)
 
 
-@answers(calls.Unsubscribe)
-async def unsubscribe(services: Services, process: HostedProcess, call: calls.Unsubscribe) -> None:
-    del services
+@answers_alone(calls.Unsubscribe)
+async def unsubscribe(process: HostedProcess, call: calls.Unsubscribe) -> None:
     process.outside.messaging.unsubscribe(call.subscription)
 
 
-@answers(calls.Push)
-async def push(services: Services, process: HostedProcess, call: calls.Push) -> None:
-    del services
+@answers_alone(calls.Push)
+async def push(process: HostedProcess, call: calls.Push) -> None:
     _check_topic(call.topic)
     _check_text(call.text)
     await process.outside.messaging.push(call.topic, call.text)
 
 
-@answers(calls.TakeMessage)
-async def take_message(services: Services, process: HostedProcess, call: calls.TakeMessage) -> str | None:
-    del services
+@answers_alone(calls.TakeMessage)
+async def take_message(process: HostedProcess, call: calls.TakeMessage) -> str | None:
     _check_topic(call.topic)
     return process.outside.messaging.take(call.topic, call.ticket)
 
 
-@answers(calls.AwaitMessage)
-async def await_message(services: Services, process: HostedProcess, call: calls.AwaitMessage) -> None:
-    del services
+@answers_alone(calls.AwaitMessage)
+async def await_message(process: HostedProcess, call: calls.AwaitMessage) -> None:
     _check_topic(call.topic)
     await process.outside.messaging.wait_for_message(call.topic, call.ticket)
 
 
-@answers(calls.LeaveTopic)
-async def leave_topic(services: Services, process: HostedProcess, call: calls.LeaveTopic) -> None:
-    del services
+@answers_alone(calls.LeaveTopic)
+async def leave_topic(process: HostedProcess, call: calls.LeaveTopic) -> None:
     process.outside.messaging.leave(call.topic, call.ticket)

@@ -5,7 +5,7 @@ from collections.abc import Generator
 from msgspec.structs import replace
 
 from pie_mlx import __version__, calls
-from pie_mlx.engine.handlers.base import answers, looks_up, looks_up_in_steps
+from pie_mlx.engine.handlers.base import answers_alone, looks_up, looks_up_in_steps
 from pie_mlx.engine.hosting.process import HostedProcess
 from pie_mlx.engine.kv.pages.record import check_tokens
 from pie_mlx.engine.services import Services
@@ -41,17 +41,16 @@ def _characters(turn: calls.Turn) -> int:
     return sum(map(len, (turn.text, *turn.schemas, *(call.arguments for call in turn.calls))))
 
 
-@answers(calls.DescribeRuntime)
-async def describe_runtime(
-    services: Services, process: HostedProcess, call: calls.DescribeRuntime
-) -> calls.RuntimeInfo:
+@answers_alone(calls.DescribeRuntime)
+async def describe_runtime(process: HostedProcess, call: calls.DescribeRuntime) -> calls.RuntimeInfo:
     del call
     return calls.RuntimeInfo(
         version=__version__,
-        instance_id=services.instance_id,
+        instance_id=process.instance_id,
         username=process.username,
-        models=[services.model_info.name],
+        models=list(process.models),
         process_id=process.id,
+        loaded=process.loaded(),
     )
 
 

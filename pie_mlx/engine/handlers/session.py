@@ -1,9 +1,8 @@
 """The session with the client."""
 
 from pie_mlx import calls
-from pie_mlx.engine.handlers.base import answers
+from pie_mlx.engine.handlers.base import answers_alone
 from pie_mlx.engine.hosting.process import HostedProcess
-from pie_mlx.engine.services import Services
 from pie_mlx.errors import InvalidArgumentError
 
 MESSAGE_LIMIT_BYTES = 1_000_000
@@ -12,9 +11,8 @@ FILE_NAME_LIMIT_BYTES = 1024
 """It comes with every piece of the file."""
 
 
-@answers(calls.SendMessage)
-async def send_message(services: Services, process: HostedProcess, call: calls.SendMessage) -> None:
-    del services
+@answers_alone(calls.SendMessage)
+async def send_message(process: HostedProcess, call: calls.SendMessage) -> None:
     size_bytes = len(call.text.encode("utf-8", "replace"))
     if size_bytes > MESSAGE_LIMIT_BYTES:
         raise InvalidArgumentError(
@@ -23,9 +21,8 @@ async def send_message(services: Services, process: HostedProcess, call: calls.S
     process.session.message(call.text, call.format)
 
 
-@answers(calls.SendFile)
-async def send_file(services: Services, process: HostedProcess, call: calls.SendFile) -> None:
-    del services
+@answers_alone(calls.SendFile)
+async def send_file(process: HostedProcess, call: calls.SendFile) -> None:
     size_bytes = len(call.name.encode("utf-8", "replace"))
     if size_bytes > FILE_NAME_LIMIT_BYTES:
         raise InvalidArgumentError(
@@ -34,19 +31,18 @@ async def send_file(services: Services, process: HostedProcess, call: calls.Send
     process.session.file(call.data, call.name)
 
 
-@answers(calls.AwaitIncoming)
-async def await_incoming(services: Services, process: HostedProcess, call: calls.AwaitIncoming) -> None:
-    del services
+@answers_alone(calls.AwaitIncoming)
+async def await_incoming(process: HostedProcess, call: calls.AwaitIncoming) -> None:
     await process.session.wait(call.what)
 
 
-@answers(calls.ReceiveMessage)
-async def receive_message(services: Services, process: HostedProcess, call: calls.ReceiveMessage) -> str | None:
-    del services, call
+@answers_alone(calls.ReceiveMessage)
+async def receive_message(process: HostedProcess, call: calls.ReceiveMessage) -> str | None:
+    del call
     return process.session.take_message()
 
 
-@answers(calls.ReceiveFile)
-async def receive_file(services: Services, process: HostedProcess, call: calls.ReceiveFile) -> bytes | None:
-    del services, call
+@answers_alone(calls.ReceiveFile)
+async def receive_file(process: HostedProcess, call: calls.ReceiveFile) -> bytes | None:
+    del call
     return process.session.take_file()

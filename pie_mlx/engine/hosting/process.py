@@ -26,10 +26,12 @@ MOST_MATCHERS = 16_384
 
 @dataclass(slots=True, eq=False)
 class HostedProcess:
-    """A process names only its own contexts and matchers; another's number is as good as a released one.
+    """A process as one model knows it. It names only its own contexts and matchers; another's number is as good as a
+    released one.
 
-    `closing` gives back what it owns, once it has been closed. `reuse` sums up its prompts. `token_watchers` learn
-    what it draws.
+    `seats` are the same process as each model knows it, by the model's name; what is not of a model is of the first of
+    them, which is made with the process. `closing` gives back what it owns, once it has been closed. `reuse` sums up
+    its prompts. `token_watchers` learn what it draws.
     """
 
     username: str
@@ -47,6 +49,32 @@ class HostedProcess:
     download: Download | None = None
     reuse: Reuse = field(default_factory=Reuse)
     token_watchers: set[object] = field(default_factory=set[object])
+    token_budget: int | None = None
+    """That its launch was given."""
+    models: Sequence[str] = ()
+    loaded: Callable[[], list[str]] = list
+    instance_id: str = ""
+    """Of its engine, as the models are that can be used, and those in memory."""
+    seats: dict[str, "HostedProcess"] = field(default_factory=dict[str, "HostedProcess"])
+
+    def seat(self) -> "HostedProcess":
+        """The same process for another model."""
+        return HostedProcess(
+            self.username,
+            self.program,
+            self.session,
+            self.account,
+            self.time,
+            self.id,
+            calls=self.calls,
+            ports=self.ports,
+            token_watchers=self.token_watchers,
+            token_budget=self.token_budget,
+            models=self.models,
+            loaded=self.loaded,
+            instance_id=self.instance_id,
+            seats=self.seats,
+        )
 
     @property
     def owner(self) -> Owner:

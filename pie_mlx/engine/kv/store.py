@@ -1,5 +1,6 @@
 """The page store: all page accounting of one model behind one object."""
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -52,11 +53,12 @@ class PageStore:
         snapshot_limits: SnapshotLimits = USUAL_LIMITS,
         state_pages: int = 0,
         kept_state_bytes: int = 0,
+        numbers: Iterator[int] | None = None,
     ) -> None:
         """`pages` pages of `page_size` tokens; `identity` stands for configuration, weights and KV dtype (K1).
 
         Of a model with recurrent layers, the state of each context costs `state_pages`, and other states that are kept
-        take `kept_state_bytes` at most.
+        take `kept_state_bytes` at most. Contexts get their `numbers` from there, which only grow; from 1 on without.
         """
         if pages < 1 or page_size < 1:
             raise InvalidArgumentError(
@@ -66,7 +68,7 @@ class PageStore:
         self.pool = PagePool(pages, KeptStates(kept_state_bytes))
         self._trie = PrefixTrie(self.pool)
         self.images = ImageKeeper(self.pool)
-        self.contexts = ContextTable(self._trie.root)
+        self.contexts = ContextTable(self._trie.root, numbers or itertools.count(1))
         self._hasher = hasher or PageHasher(identity, page_size)
         self.working = WorkingPages(self.contexts, self._trie, self._hasher, page_size, state_pages)
         self.misses = Misses(self.contexts, self._hasher, self.pool.evictions, page_size)

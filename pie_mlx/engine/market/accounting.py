@@ -1,6 +1,5 @@
 """Accounting of credits and tokens: applies the market's pure functions to the running accounts."""
 
-import itertools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -80,7 +79,7 @@ class Accounting:
     """Accounts, wallets and the figures of the latest settlement (M14).
 
     Without `sells_pages` (for policies that do not price pages) the clearing price is 0 and no rent is due. Make cost
-    and dividends still move credits.
+    and dividends still move credits. The `wallets` are those of all models, and outlive the accounts.
     """
 
     page_size: int
@@ -96,16 +95,14 @@ class Accounting:
     clock: Callable[[], float] = time.monotonic
     is_settled: bool = True
     """Whether another settlement would change nothing, unless pages are made or a context waits for pages."""
-    _numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
 
-    def open_account(self, token_budget: int | None) -> int:
+    def open_account(self, account: int, token_budget: int | None) -> None:
         """Opens the account of a launch root (M2, M3). Raises InvalidArgumentError for a budget below 1."""
         endowment = endowment_credits(token_budget, self.page_size, self.default_endowment_pages)
-        account = next(self._numbers)
         self.ledger = join(self.ledger, account, endowment)
-        self.wallets[account] = TokenWallet(self.default_token_limit if token_budget is None else token_budget)
+        limit = self.default_token_limit if token_budget is None else token_budget
+        self.wallets.setdefault(account, TokenWallet(limit))
         self.emit(AccountJoined(account, float(endowment), token_budget, self.clock()))
-        return account
 
     def close_account(self, account: int) -> None:
         """Closes an account when the last process of its launch root has ended (M12)."""
@@ -113,7 +110,6 @@ class Accounting:
         if leaver is None:
             return
         self.ledger = leave(self.ledger, account)
-        del self.wallets[account]
         self.emit(AccountLeft(account, leaver.balance, self.ledger.treasury))
 
     def reserve_tokens(self, account: int, inputs: int, drafts: int = 0) -> Reservation:

@@ -12,7 +12,7 @@ from pie_mlx.backends import current_backend
 from pie_mlx.backends.base import ALL_THREADS
 from pie_mlx.engine.model.heads.chain import ChainBinding
 from pie_mlx.engine.model.heads.module import FusedEmbedding
-from pie_mlx.engine.model.memory import USUAL_BATCH, BatchSize, check_state_fits, pool_pages, state_pages
+from pie_mlx.engine.model.memory import USUAL_BATCH, BatchSize, MemoryShare, check_state_fits, pool_pages, state_pages
 from pie_mlx.engine.model.networks.network import Network
 from pie_mlx.engine.model.networks.paged_network import PagedNetwork
 from pie_mlx.engine.model.networks.promises import promises
@@ -82,6 +82,11 @@ class LoadedModel:
         return self._pages.pool if self._memory is None else self._memory.pool
 
     @property
+    def held_bytes(self) -> int:
+        """What its weights and its pool take of the memory."""
+        return self.card.weight_bytes + (0 if self._memory is None else self.pool.bytes())
+
+    @property
     def trimmed_page_size(self) -> int | None:
         """The size of pages that need not be read where masks hide them; None where layers count the slots they see, or
         remember all tokens."""
@@ -103,10 +108,11 @@ class LoadedModel:
         memory_fraction: float = 0.8,
         headroom_bytes: int = 0,
         largest_batch: BatchSize = USUAL_BATCH,
+        share: MemoryShare | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> None:
         """Allocate the pool, once; `pages` None takes `memory_fraction` of what weights and the `largest_batch` leave
-        of the memory, less `headroom_bytes`.
+        of the memory, less `headroom_bytes`, or what other models leave, as `share` says.
 
         On an Apple GPU whose kernels were never checked it checks them first, with a line of `progress`. Raises
         OutOfPagesError, with the numbers, when it does not fit.
@@ -115,7 +121,7 @@ class LoadedModel:
         of the state alone are written there.
         """
         step_bytes, state_bytes = self.transients.step_bytes(largest_batch), self.network.state_bytes
-        sizes = page_size, memory_fraction, headroom_bytes + self.kept_state_bytes, step_bytes, state_bytes
+        sizes = page_size, memory_fraction, headroom_bytes + self.kept_state_bytes, step_bytes, state_bytes, share
         self.pages, dtype = pool_pages(self.card, self.layers, pages, *sizes), self.card.dtype
         free_bytes = int((self.backend.memory_bytes() - self.card.weight_bytes) * memory_fraction)
         each = page_bytes(self.layers, page_size, dtype)

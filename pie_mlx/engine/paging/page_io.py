@@ -9,7 +9,7 @@ from pie_mlx.engine.kv import Evicted, KeptState, PageContent, PageCopy, PageRea
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.paging.disk.disk_cache import DiskCache
 from pie_mlx.engine.paging.evicted_pages import EvictedPages
-from pie_mlx.engine.paging.prefill_rate import PrefillRate
+from pie_mlx.engine.paging.prefill_rate import PREFILL_TOKENS, PrefillRate
 from pie_mlx.engine.paging.spill import Spill
 from pie_mlx.engine.paging.state_io import StateIO
 from pie_mlx.events import Event, PagesSpilled
@@ -86,6 +86,16 @@ class PageIO:
         self.is_awaited = False
         rates = [spill.costs.prefill] if spill is not None else [] if disk is None else [disk.prefill]
         self.prefill = rates[0] if rates else PrefillRate()
+
+    def observe_prefill(
+        self, counts: Sequence[int], seconds: float, plain_seconds: Callable[[int], float | None]
+    ) -> None:
+        """Learn how fast prompts are computed, if some of a batch with `counts` tokens of its contexts are pieces of
+        one. `plain_seconds` is what a batch with one token of each of so many contexts takes."""
+        decodes = len([count for count in counts if count < PREFILL_TOKENS])
+        if decodes < len(counts):
+            plain = plain_seconds(decodes) if decodes else None
+            self.prefill.observe(counts, seconds, plain or 0.0)
 
     def page_seconds(self, page_tokens: int) -> float:
         """What it takes to bring back a page whose content was lost, in the cheaper way; 0 while unknown."""

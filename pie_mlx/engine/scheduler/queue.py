@@ -15,6 +15,7 @@ from pie_mlx.engine.paging.page_io import PageIO
 from pie_mlx.engine.paging.spill import Spill
 from pie_mlx.engine.paging.stored_kv import StoredKv
 from pie_mlx.engine.policies import Limits, Policy, Reason
+from pie_mlx.engine.scheduler.device_turns import DeviceTurns
 from pie_mlx.engine.scheduler.forward_task import Completion, ForwardTask, PassContinuation
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.scheduler.reports import TickReports
@@ -70,6 +71,7 @@ class SchedulerQueue:
         *,
         runs_ahead: bool = True,
         patience_seconds: float = 120.0,
+        turns: DeviceTurns | None = None,
     ) -> None:
         self._state = state = TickState(store)
         self._accounting = accounting
@@ -92,9 +94,12 @@ class SchedulerQueue:
             reports,
             runs_ahead=runs_ahead,
             patience_seconds=patience_seconds,
+            turns=turns,
         )
         self._broken: EngineStoppedError | None = None
         self._tick_loop = asyncio.create_task(self._scheduler.tick_forever(self._break), name="pie-ticks")
+        if turns is not None:
+            self._tick_loop.add_done_callback(lambda _: turns.leave(self._scheduler))
 
     def adopt(self, context: LiveContext) -> None:
         """A context begins to live."""

@@ -11,9 +11,9 @@ from pie_mlx.engine.market.accounting import Accounting
 from pie_mlx.engine.model.runner.batch import Batch, BatchEntry, Outcome, StopCondition
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.paging.page_io import PageIO
-from pie_mlx.engine.paging.prefill_rate import PREFILL_TOKENS
 from pie_mlx.engine.policies import Chunk, Limits, Plan, Policy, View
 from pie_mlx.engine.policies.planner import FiringState, WaitSeconds, is_stalled, when_to_fire
+from pie_mlx.engine.scheduler.device_turns import DeviceTurns
 from pie_mlx.engine.scheduler.forward_task import MOST_STEPS, BatchContinuation, ForwardTask
 from pie_mlx.engine.scheduler.oom import patience, refuse_last
 from pie_mlx.engine.scheduler.reports import TickReports
@@ -57,7 +57,9 @@ class Scheduler:
         *,
         runs_ahead: bool,
         patience_seconds: float,
+        turns: DeviceTurns | None = None,
     ) -> None:
+        """`turns` give it the device where other models want it too."""
         self._state, self._runner, self._accounting = state, runner, accounting
         self._patience_seconds = patience_seconds
         self._policy, self._limits, self._emit = policy, limits, emit
@@ -68,6 +70,7 @@ class Scheduler:
         self._firing = FiringState()
         self._quiet_since = self._runnable_since = self._committed = time.monotonic()
         self._wait_seconds = 0.0
+        self._turns = turns
 
     async def tick_forever(self, fail: Callable[[BaseException], None]) -> None:
         """Until it is cancelled. A fault of the engine ends it; `fail` gets the error, which is raised."""
@@ -77,6 +80,8 @@ class Scheduler:
                 # loop, one to become an asyncio task, one for that task to get here.
                 await asyncio.sleep(0)
                 await asyncio.sleep(0)
+                if self._turns is not None and self._state.working():
+                    await self._take_turn(self._turns)
                 self._state.changed.clear()
                 plan = self.plan()
                 moved = self._move_pages(plan)
@@ -91,6 +96,11 @@ class Scheduler:
         except BaseException as error:  # what native code panics with is no Exception
             fail(error)
             raise
+
+    async def _take_turn(self, turns: DeviceTurns) -> None:
+        """Until the device is to compute this model; that others had it is no wait for what is missing (Q9)."""
+        if await turns.take(self, sum(self._state.contexts[number].bid for number in self._state.working())):
+            self._runnable_since = self._committed = time.monotonic()
 
     # Planning.
 
@@ -191,6 +201,8 @@ class Scheduler:
         return plan
 
     async def _wait_for_change(self) -> None:
+        if self._turns is not None:
+            self._turns.give(self)
         try:
             async with asyncio.timeout(self._wait_seconds or None):
                 await self._state.changed.wait()
@@ -261,7 +273,7 @@ class Scheduler:
     def _further_steps(self, chunks: Chunks) -> int:
         """How many steps may follow a batch at once, if there are pages for them: none while others have work."""
         working = len(list(filter(self._state.has_turn, self._state.working())))
-        if not chunks or working > len(chunks):
+        if not chunks or working > len(chunks) or (self._turns is not None and self._turns.is_wanted):
             return 0
         steps = MOST_STEPS
         for task, count in chunks:
@@ -271,11 +283,13 @@ class Scheduler:
         return steps
 
     def _continuation(self, chunks: Chunks) -> StopCondition:
-        turn, changed, tasks = self._state.turn, self._state.changed, [task for task, _ in chunks]
+        turn, changed, turns = self._state.turn, self._state.changed, self._turns
+        tasks = [task for task, _ in chunks]
         plans = [task.continuation for task in tasks if task.continuation is not None]
 
         def is_wanted() -> bool:
             over = changed.is_set() if turn is None else time.monotonic() >= turn.until_seconds
+            over = over or (turns is not None and turns.is_wanted)
             return not over and all(task.continues for task in tasks)
 
         return BatchContinuation(plans, is_wanted)
@@ -303,7 +317,7 @@ class Scheduler:
         self._runnable_since = self._committed
         counts = [count for _, count in chunks]
         tokens = sum(counts)
-        self._observe_prefill(counts, outcome.seconds)
+        self._page_io.observe_prefill(counts, outcome.seconds, self._state.window_cost.plain_seconds)
         drafts = [task.drafts for task, _ in chunks if task.drafts]
         waited = max([task.window.waited_seconds for task, _ in chunks if task.window is not None], default=0.0)
         each_step = max(0.0, self._committed - before - waited) / steps
@@ -318,13 +332,6 @@ class Scheduler:
         self._settle(chunks, made, each)
         self._after_batch(chunks)
         self._end_tick(chunks, tokens, seconds, steps, ahead=ahead)
-
-    def _observe_prefill(self, counts: Sequence[int], seconds: float) -> None:
-        """Learn how fast prompts are computed, from a batch with pieces of some."""
-        decodes = len([count for count in counts if count < PREFILL_TOKENS])
-        if decodes < len(counts):
-            plain = self._state.window_cost.plain_seconds(decodes) if decodes else None
-            self._page_io.prefill.observe(counts, seconds, plain or 0.0)
 
     def _after_batch(self, chunks: Chunks, error: BatchFailedError | None = None) -> None:
         for task, _ in chunks:

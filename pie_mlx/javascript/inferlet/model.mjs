@@ -1,12 +1,15 @@
 /** Models and their tokenizers. */
 
-import { checkedText, integers, kindOf, tokenList } from './_calls/checks.mjs';
-import { embedded } from './_calls/embedding.mjs';
+import { checkedText, integer, integers, kindOf, number, tokenList } from './_calls/checks.mjs';
+import { embedded, ranked } from './_calls/embedding.mjs';
 import { callNow } from './_calls/host.mjs';
 import { jsonText } from './_calls/payload.mjs';
-import { InvalidTypeError } from './errors.mjs';
+import { InvalidArgumentError, InvalidTypeError } from './errors.mjs';
 
-/** @import { ModelInfo, Vocabulary } from './_calls/types.mjs' */
+/**
+ * @import { ModelInfo, Vocabulary } from './_calls/types.mjs'
+ * @typedef {'mean' | 'last' | 'cls' | 'max'} Pooling
+ */
 
 /** The tokenizer of a model, from `model.tokenizer()`. */
 export class Tokenizer {
@@ -66,17 +69,20 @@ export class Model {
   }
 
   /**
-   * Bind to a loaded model. `template` sets variables of its chat template for every turn, such as
-   * `{ enable_thinking: false }`; `templateVariables` names them.
+   * Bind to a model, which is loaded if it is not in memory. `template` sets variables of its chat template for every turn, such as
+   * `{ enable_thinking: false }`; `templateVariables` names them. For
+   * `keepAlive` seconds without use it stays in memory, forever if they are negative.
    *
-   * Throws ModelNotFoundError listing the loaded models; InvalidArgumentError for a variable the template does not
+   * Throws ModelNotFoundError listing the models; ModelLoadError where there is no memory for it; InvalidArgumentError for a variable the template does not
    * read, listing those it reads; InvalidTypeError for values that are not JSON.
    * @param {string} name
-   * @param {{ template?: Record<string, unknown> }} [options]
+   * @param {{ template?: Record<string, unknown>, keepAlive?: number }} [options]
    */
-  static load(name, { template = {} } = {}) {
+  static load(name, { template = {}, keepAlive } = {}) {
     const variables = Object.keys(template).length === 0 ? '' : jsonText('template', sorted(template));
-    return new Model(callNow('load_model', { name: checkedText(name, 'model name'), template: variables }), variables);
+    const kept = keepAlive === undefined ? {} : { keep_alive_seconds: number(keepAlive, 'keepAlive') };
+    const asked = { name: checkedText(name, 'model name'), template: variables, ...kept };
+    return new Model(callNow('load_model', asked), variables);
   }
 
   /** The name it was loaded under. */
@@ -103,26 +109,77 @@ export class Model {
   }
 
   /**
-   * A vector for each text, as long as the model is wide: the mean of the final hidden states of its tokens, or with
-   * `last` that of its last token; `normalize` to length 1. Texts are batched with everything else.
+   * A vector for each text, made as the model was trained for: see `info.embedding`. Texts are batched with everything
+   * else. The array also has `tokenCounts`, the tokens of each text, special ones included.
    *
-   * Texts are tokenised as they are, without a template, or given as their tokens. Throws InvalidArgumentError for a
-   * text without tokens and for a model whose hidden states cannot be read, ContextLengthError for one that is too
-   * long.
+   * `prompt` stands before each text, or one of the model's prompts by its `promptName`. Vectors have their first
+   * `dimensions` values only, which is sensible for models trained so. With `truncate` texts that are too long are cut
+   * at their end. `pooling` makes the vector of a text in another way: of its first (`cls`) or `last` hidden state, of
+   * their `mean` or `max`; `normalize` says whether its length is 1.
+   *
+   * A text may be given as its tokens: these are taken as they are, without a prompt and without the special tokens of
+   * the tokenizer. Throws InvalidArgumentError for a text without tokens, for a cross-encoder and for a model whose
+   * hidden states cannot be read, ContextLengthError for a text that is too long.
    * @param {Iterable<string | Iterable<number>>} texts
-   * @param {{ pooling?: 'mean' | 'last', normalize?: boolean }} [options]
-   * @returns {Promise<Float32Array[]>}
+   * @param {{ prompt?: string, promptName?: string, dimensions?: number, truncate?: boolean, pooling?: Pooling,
+   *   normalize?: boolean }} [options]
+   * @returns {Promise<Float32Array[] & { tokenCounts: number[] }>}
    */
-  async embed(texts, { pooling = 'mean', normalize = true } = {}) {
+  async embed(texts, { prompt, promptName, dimensions, truncate = false, pooling, normalize } = {}) {
     if (typeof texts === 'string') {
       throw new InvalidTypeError('embed: got string', { hint: 'pass an array of texts' });
     }
-    const tokens = Array.from(texts, (text) => {
-      const ids = typeof text === 'string' ? this.tokenizer().encode(text) : text;
-      return tokenList(ids, this.info.vocabulary_size);
+    const given = Array.from(texts, (text) =>
+      typeof text === 'string' ? checkedText(text, 'embed') : tokenList(text, this.info.vocabulary_size),
+    );
+    return embedded(given, {
+      model: this.name,
+      prompt: prompt === undefined ? null : checkedText(prompt, 'prompt'),
+      prompt_name: promptName === undefined ? null : checkedText(promptName, 'promptName'),
+      pooling: checkedPooling(pooling),
+      normalize: normalize ?? null,
+      dimensions: dimensions === undefined ? 0 : checkedDimensions(dimensions),
+      truncate,
     });
-    return embedded(this.name, tokens, pooling, normalize);
   }
+
+  /**
+   * The documents in the order in which they answer the query, the best one first; of them the `topN`. The array also
+   * has `tokenCounts`, the tokens that were read for each document, in the order in which they were given.
+   *
+   * A cross-encoder scores query and document together, a reranker like Qwen3-Reranker judges them, and any other model
+   * compares their vectors: see `info.embedding.reranking`. `instruction` tells one that judges what to look for. With
+   * `truncate` documents that are too long are cut at their end. Throws as `embed`.
+   * @param {string} query
+   * @param {Iterable<string>} documents
+   * @param {{ topN?: number, instruction?: string, truncate?: boolean }} [options]
+   * @returns {Promise<{ index: number, score: number }[] & { tokenCounts: number[] }>}
+   */
+  async rerank(query, documents, { topN, instruction, truncate = false } = {}) {
+    if (typeof documents === 'string') {
+      throw new InvalidTypeError('rerank: got string', { hint: 'pass an array of documents' });
+    }
+    const texts = Array.from(documents, (text) => checkedText(text, 'rerank'));
+    const fields = {
+      model: this.name,
+      query: checkedText(query, 'query'),
+      instruction: instruction === undefined ? null : checkedText(instruction, 'instruction'),
+      truncate,
+    };
+    return ranked(texts, fields, topN === undefined ? Infinity : integer(topN, 'topN'));
+  }
+}
+
+/** @param {Pooling | undefined} name @returns {Pooling | null} */
+function checkedPooling(name) {
+  if (name === undefined || ['mean', 'last', 'cls', 'max'].includes(name)) return name ?? null;
+  throw new InvalidArgumentError(`embed: pooling ${name}`, { hint: "use 'mean', 'last', 'cls' or 'max'" });
+}
+
+/** @param {number} count */
+function checkedDimensions(count) {
+  if (integer(count, 'dimensions') >= 1) return count;
+  throw new InvalidArgumentError(`embed: dimensions: ${count}`, { hint: 'ask for 1 or more' });
 }
 
 /** @param {unknown} model @returns {Model} */

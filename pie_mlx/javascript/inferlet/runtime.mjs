@@ -7,9 +7,14 @@ import { ChildFailedError, ProcessCancelledError } from './errors.mjs';
 
 /** @import { ChildOutcome } from './_calls/types.mjs' */
 
-/** Names of the loaded models. */
+/** Names of the models that `Model.load` takes, the default one first. */
 export function models() {
   return callNow('describe_runtime', {}).models;
+}
+
+/** Names of those of them that are in memory now; the others are loaded when they are wanted. */
+export function loadedModels() {
+  return callNow('describe_runtime', {}).loaded;
 }
 
 /** Version of the engine. */

@@ -14,7 +14,7 @@ import { checkedModel } from './model.mjs';
  */
 export function balance(model) {
   checkedModel(model);
-  return callNow('read_market', {}).balance;
+  return callNow('read_market', { model: model.name }).balance;
 }
 
 /**
@@ -31,7 +31,7 @@ export function rent(ctx) {
  */
 export function dividend(model) {
   checkedModel(model);
-  return callNow('read_market', {}).dividend;
+  return callNow('read_market', { model: model.name }).dividend;
 }
 
 /**

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from pie_mlx.engine.model.encoders.configuration import Settings, is_encoder
 from pie_mlx.engine.model.gguf.configuration import configuration
 from pie_mlx.engine.model.gguf.header import read_model
 from pie_mlx.engine.model.loading.directory import check_weights
@@ -15,6 +16,7 @@ from pie_mlx.engine.model.loading.sources import weight_files
 from pie_mlx.engine.model.networks.tiers import LATENTS, promised, require_supported, verified
 from pie_mlx.errors import ModelError, ModelLoadError
 
+ENCODER_TIER = "encoder: makes vectors, no text"
 _LATENT_SIZES = ("kv_lora_rank", "qk_rope_head_dim")
 _TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "tiktoken.model")
 
@@ -48,16 +50,16 @@ def suitability(directory: Path) -> Suitability:
         config = read_config(directory)
     except ModelError as error:
         return Suitability(_reason(error, directory))
-    architecture = architecture_of(config)
+    architecture, encodes = architecture_of(config), is_encoder(config)
     return Suitability(
         problem=_problem(directory, config, architecture),
         architecture=architecture,
-        tier=verified().get(architecture, ""),
+        tier=ENCODER_TIER if encodes else verified().get(architecture, ""),
         lacks=_lacks(architecture),
         quantization=_quantization(config),
         maximum_positions=maximum_positions(config),
         weight_bytes=sum(file.stat().st_size for file in directory.glob("model*.safetensors")),
-        kv_bytes_per_token=_kv_bytes_per_token(config, architecture),
+        kv_bytes_per_token=0 if encodes else _kv_bytes_per_token(config, architecture),
     )
 
 
@@ -105,8 +107,11 @@ def _count(config: Mapping[str, Any], key: str) -> int:
 
 def _problem(directory: Path, config: Mapping[str, Any], architecture: str) -> str:
     try:
-        require_supported(architecture)
-        _require_module(architecture)
+        if is_encoder(config):
+            Settings(config).check()
+        else:
+            require_supported(architecture)
+            _require_module(architecture)
         check_weights(directory, weight_files(directory), config)
         _require_tokenizer(directory)
     except ModelError as error:

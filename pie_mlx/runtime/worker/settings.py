@@ -1,8 +1,9 @@
 """Settings of workers."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
+from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.runtime.network.settings import NetworkSettings
 
 Isolation = Literal["inline", "process"]
@@ -31,3 +32,10 @@ class WorkerSettings:
     network: NetworkSettings | None = None
     same_hashes: bool = False
     compiled_directory: str | None = None
+
+
+def checked_isolation(isolation: Isolation) -> Isolation:
+    """The same. Raises InvalidArgumentError for another value."""
+    if isolation not in get_args(Isolation):
+        raise InvalidArgumentError(f"isolation {isolation!r}: unknown", hint="choose 'inline' or 'process'")
+    return isolation

@@ -132,6 +132,14 @@ class SuspendProcess(Request, frozen=True):
     process_id: str
 
 
+class LoadModel(Request, frozen=True):
+    name: str
+
+
+class UnloadModel(Request, frozen=True):
+    name: str
+
+
 class RegisterMcpServer(Request, frozen=True):
     name: str
     transport: str
@@ -216,6 +224,8 @@ AnyFrame = (
     | TerminateProcess
     | SetBid
     | SuspendProcess
+    | LoadModel
+    | UnloadModel
     | RegisterMcpServer
     | WatchEvents
     | UnwatchEvents

@@ -87,5 +87,5 @@ async def _seen(connection: Connection) -> dict[int, ProcessRecord]:
     def contexts(services: Services) -> dict[int, str]:
         return {number: process.id for process in services.processes.values() for number in process.contexts}
 
-    owners = await connection.service.engine.consult(contexts)
-    return {number: records[name] for number, name in owners.items() if name in records}
+    owners = await connection.service.engine.consult_all(contexts)
+    return {number: records[name] for one in owners for number, name in one.items() if name in records}

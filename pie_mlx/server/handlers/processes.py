@@ -83,17 +83,19 @@ async def set_bid(connection: Connection, request: SetBid) -> str:
     if not (math.isfinite(request.bid) and request.bid >= 0):
         raise InvalidArgumentError(f"bid {request.bid}: must be finite and at least 0")
     record = _running(connection, request.process_id)
-    contexts = await connection.service.engine.consult(
-        lambda services: inspection.set_bid(services, record.id, request.bid)
+    contexts = await connection.service.engine.consult_all(
+        lambda services: inspection.set_bid(services, record.id, request.bid) if record.id in services.processes else 0
     )
-    return f"Bid of {plural(contexts, 'context')} set to {request.bid:g}"
+    return f"Bid of {plural(sum(contexts), 'context')} set to {request.bid:g}"
 
 
 @handles(SuspendProcess)
 async def suspend_process(connection: Connection, request: SuspendProcess) -> str:
     record = _running(connection, request.process_id)
-    contexts = await connection.service.engine.consult(lambda services: inspection.suspend(services, record.id))
-    return f"{plural(contexts, 'context')} suspended"
+    contexts = await connection.service.engine.consult_all(
+        lambda services: inspection.suspend(services, record.id) if record.id in services.processes else 0
+    )
+    return f"{plural(sum(contexts), 'context')} suspended"
 
 
 @handles(CloseSession)
@@ -130,7 +132,7 @@ async def find_program(connection: Connection, inferlet: str) -> Program:
 async def rows(connection: Connection, *, all: bool = False) -> list[ProcessRow]:
     """The processes visible to the user, oldest first."""
     service = connection.service
-    statuses = await service.engine.consult(inspection.process_statuses)
+    statuses = inspection.joined_statuses(await service.engine.consult_all(inspection.process_statuses))
     return [row_of(record, statuses.get(record.id)) for record in service.registry.records(connection.user, all=all)]
 
 

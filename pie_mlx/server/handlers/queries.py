@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
+from itertools import chain
 from typing import Any, cast
 
 import msgspec
@@ -32,6 +33,8 @@ EXTENSIONS = [
     "remove_program",
     "set_bid",
     "suspend_process",
+    "load_model",
+    "unload_model",
     "watch_events",
     "watch_tokens",
     "process_output",
@@ -104,14 +107,14 @@ async def model_status(connection: Connection, options: NoOptions) -> dict[str, 
     del options
     service = connection.service
     pages = await service.engine.page_usage()
-    market = await service.engine.consult(inspection.market_status)
+    market = inspection.joined_markets(await service.engine.consult_all(inspection.market_status))
     name = service.model
     ours = {
         "kv_pages_used": pages.used,
         "kv_pages_total": pages.total,
         "kv_pages_shared": pages.shared,
         "kv_pages_cached": pages.cached,
-        "adapter_bytes": await service.engine.consult(lambda services: services.adapters.size_bytes),
+        "adapter_bytes": sum(await service.engine.consult_all(lambda services: services.adapters.size_bytes)),
         **msgspec.structs.asdict(market),
     }
     return service.totals.model_status(name) | {f"{name}.{key}": value for key, value in ours.items()}
@@ -126,7 +129,7 @@ async def engine_info(connection: Connection, options: NoOptions) -> dict[str, o
         "version": pie_mlx.__version__,
         "protocol": PROTOCOL,
         "extensions": EXTENSIONS,
-        "models": [service.model],
+        "models": [model.name for model in service.engine.models.status()],
         "limits": {
             "frame_bytes": settings.frame_bytes,
             "value_bytes": VALUE_LIMIT_BYTES,
@@ -145,7 +148,7 @@ async def engine_info(connection: Connection, options: NoOptions) -> dict[str, o
 async def machine(connection: Connection, options: NoOptions) -> dict[str, object]:
     """Memory, processor and GPU of the engine's machine, for people; what the system does not report is 0 or null."""
     del options
-    use = await connection.service.engine.consult(inspection.memory_use)
+    use = inspection.joined_memory(await connection.service.engine.consult_all(inspection.memory_use))
     return msgspec.structs.asdict(use) | await asyncio.to_thread(machine_figures, gpu=connection.service.gpu.read)
 
 
@@ -247,7 +250,7 @@ async def sessions(connection: Connection, options: NoOptions) -> dict[str, obje
 async def market(connection: Connection, options: NoOptions) -> dict[str, object]:
     del options
     engine = connection.service.engine
-    status = await engine.consult(inspection.market_status)
+    status = inspection.joined_markets(await engine.consult_all(inspection.market_status))
     accounts = [
         {"process": row.id, "balance": row.balance, "bid": row.bid, "pages": row.pages, "reason": row.reason}
         for row in await rows(connection)
@@ -261,7 +264,8 @@ async def pages(connection: Connection, options: NoOptions) -> dict[str, object]
     engine = connection.service.engine
     usage = await engine.page_usage()
     visible = {row.id for row in await rows(connection)}
-    contexts = [item for item in await engine.consult(inspection.context_statuses) if item.process in visible]
+    found = chain.from_iterable(await engine.consult_all(inspection.context_statuses))
+    contexts = [item for item in found if item.process in visible]
     return {**msgspec.structs.asdict(usage), "free": usage.free, "contexts": contexts}
 
 
@@ -270,8 +274,15 @@ async def adapters(connection: Connection, options: NoOptions) -> dict[str, obje
     """Adapters of the user; all for an administrator."""
     del options
     user = connection.user
-    found = await connection.service.engine.consult(inspection.adapter_statuses)
+    found = chain.from_iterable(await connection.service.engine.consult_all(inspection.adapter_statuses))
     return {"adapters": [one for one in found if user.admin or one.username == user.name]}
+
+
+@answers("models")
+async def models(connection: Connection, options: NoOptions) -> dict[str, object]:
+    """Every model that can be used, the default one first: whether it is in memory, and what it takes of that."""
+    del options
+    return {"models": connection.service.engine.models.status()}
 
 
 @answers("mcp_servers")

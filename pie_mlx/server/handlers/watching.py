@@ -1,5 +1,6 @@
 """Event subscriptions of monitors."""
 
+from itertools import chain
 from typing import cast
 
 import msgspec
@@ -70,7 +71,11 @@ async def _state(connection: Connection) -> tuple[dict[str, object], int]:
     sequence, totals, ran = service.feed.sequence, service.totals.snapshot(), service.history.rows(connection.user)
     processes = await rows(connection)
     visible = {process.id for process in processes}
-    contexts = [item for item in await service.engine.consult(inspection.context_statuses) if item.process in visible]
+    contexts = [
+        item
+        for item in chain.from_iterable(await service.engine.consult_all(inspection.context_statuses))
+        if item.process in visible
+    ]
     accounts = {item.account for item in contexts}
     state: dict[str, object] = {
         "model": service.model,
@@ -82,12 +87,12 @@ async def _state(connection: Connection) -> tuple[dict[str, object], int]:
         "contexts": contexts,
         "accounts": [
             item
-            for item in await service.engine.consult(inspection.account_statuses)
+            for item in chain.from_iterable((await service.engine.consult_all(inspection.account_statuses))[:1])
             if connection.user.admin or item.account in accounts
         ],
         "mcp": service.engine.mcp_servers(),
-        "page_size": await service.engine.consult(inspection.page_size),
-        "market": await service.engine.consult(inspection.market_status),
+        "page_size": next(iter(await service.engine.consult_all(inspection.page_size)), 0),
+        "market": inspection.joined_markets(await service.engine.consult_all(inspection.market_status)),
         "pages": await service.engine.page_usage(),
         "status": service.totals.model_status(service.model),
     }

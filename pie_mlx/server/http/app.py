@@ -110,7 +110,7 @@ async def _failure(service: Service) -> str:
     """Why the engine has failed, "" if it works."""
     try:
         async with asyncio.timeout(ANSWER_SECONDS):
-            return await service.engine.consult(tick_failure)
+            return next(filter(None, await service.engine.consult_all(tick_failure)), "")
     except TimeoutError:
         return f"the engine has not answered for {ANSWER_SECONDS:g} s"
     except EngineStoppedError as error:

@@ -171,7 +171,11 @@ class Connection:
         await self._leave_tokens()
         if process:
             self.tokens.process = process
-            await self.service.engine.consult(lambda services: inspection.watch_tokens(services, process, self.tokens))
+            await self.service.engine.consult_all(
+                lambda services: (
+                    process in services.processes and inspection.watch_tokens(services, process, self.tokens)
+                )
+            )
 
     def spawn(self, work: Coroutine[Any, Any, str | None], request: frames.Request) -> None:
         """Answer a request later, without delaying the frames after it."""
@@ -247,7 +251,7 @@ class Connection:
         process, self.tokens.process = self.tokens.process, ""
         if process:
             with contextlib.suppress(PieError):  # the engine may have stopped
-                await self.service.engine.consult(
+                await self.service.engine.consult_all(
                     lambda services: inspection.unwatch_tokens(services, process, self.tokens)
                 )
 

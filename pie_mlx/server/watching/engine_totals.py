@@ -20,6 +20,7 @@ from pie_mlx.events import (
     ProcessReturned,
     SpillChanged,
     TickCompleted,
+    is_of_other_pool,
 )
 
 BATCH_CLASSES = 8
@@ -60,6 +61,8 @@ class EngineTotals:
     forced_tokens: int = 0
 
     def observe(self, event: Event) -> None:
+        if is_of_other_pool(event) and not isinstance(event, TickCompleted):
+            return  # pages and prices are those of the first model
         match event:
             case TickCompleted():
                 self._tick(event)

@@ -79,7 +79,7 @@ class EventOwners:
                 self._processes.pop(process, None)
             case ContextReleased(context=context):
                 self._contexts.pop(context, None)
-            case AccountLeft(account=account):
+            case AccountLeft(account=account, model=""):
                 self._accounts.pop(account, None)
             case _:
                 pass

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from pie_mlx.engine import engine as engine_module
 from pie_mlx.engine.engine import EngineCore
+from pie_mlx.engine.models import models as models_module
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import EngineStoppedError, TemplateError
@@ -53,8 +53,8 @@ class CancelledAtItsEnd:
     def __init__(self, settings: EngineSettings, monkeypatch: pytest.MonkeyPatch) -> None:
         self.core = EngineCore(settings, emit=self._on_event)
         self.pools: list[weakref.ref[Any]] = []
-        self._start_services = engine_module.start_services
-        monkeypatch.setattr(engine_module, "start_services", self._watched)
+        self._start_services = models_module.start_services
+        monkeypatch.setattr(models_module, "start_services", self._watched)
 
     async def run(self) -> None:
         self._loop = asyncio.get_running_loop()

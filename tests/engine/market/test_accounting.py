@@ -14,8 +14,8 @@ def accounting() -> Accounting:
     accounting = Accounting(
         16, capacity_pages=10, default_endowment_pages=64, default_token_limit=None, sells_pages=True
     )
-    for _ in range(2):
-        accounting.open_account(None)
+    for account in (1, 2):
+        accounting.open_account(account, None)
     return accounting
 
 

@@ -277,26 +277,36 @@ test('an evolution has defaults, and a single target is a mistake', () => {
   assert.throws(() => zo.initialize(adapter, { targets: 'q_proj' }), errors.InvalidTypeError);
 });
 
-test('texts become vectors of length 1, in their order', async () => {
-  const values = { 3: [3, 4], 4: [0, 0] };
-  playEngine({
+test('texts become vectors in their order, a number of them at a time', async () => {
+  const calls = playEngine({
     ...MODEL,
-    encode: ({ text }) => [text.length],
-    forward: async ({ tokens }) => ({
-      results: [{ result: 'hidden_state_values', values: values[tokens[0]] }],
-      counters: counters(1),
+    embed: async ({ texts }) => ({
+      vectors: new Uint8Array(new Float32Array(texts.flatMap((text) => [text.length, 0.5])).buffer),
+      dimensions: 2,
+      tokens: texts.map((text) => text.length),
     }),
   });
-  const vectors = await Model.load('m').embed(['abc', [4]]);
-  assert.deepEqual(
-    vectors.map((vector) => [...vector]),
-    [
-      [Math.fround(0.6), Math.fround(0.8)],
-      [0, 0],
-    ],
-  );
-  await assert.rejects(Model.load('m').embed(['abc', []]), errors.InvalidArgumentError);
+  const vectors = await Model.load('m').embed(['abc', [4]], { promptName: 'query', dimensions: 2 });
+  assert.deepEqual([vectors.map((vector) => [...vector]), vectors.tokenCounts], [[[3, 0.5], [1, 0.5]], [3, 1]]);
+  assert.partialDeepStrictEqual(calls.at(-1)[1], { texts: ['abc', [4]], prompt_name: 'query', dimensions: 2, pooling: null });
+  const many = Array.from({ length: 300 }, (_, place) => 'x'.repeat((place % 7) + 1));
+  assert.deepEqual((await Model.load('m').embed(many)).tokenCounts, many.map((text) => text.length));
+  assert.deepEqual(calls.slice(-3).map(([, { texts }]) => texts.length), [128, 128, 44]);
+  await assert.rejects(Model.load('m').embed(['abc'], { pooling: 'first' }), errors.InvalidArgumentError);
+  await assert.rejects(Model.load('m').embed(['abc'], { dimensions: 0 }), errors.InvalidArgumentError);
   await assert.rejects(Model.load('m').embed('abc'), errors.InvalidTypeError);
+});
+
+test('documents are ranked by their scores', async () => {
+  const scores = { a: 0.2, b: 0.9, c: 0.4 };
+  playEngine({
+    ...MODEL,
+    rerank: async ({ documents }) => ({ scores: documents.map((text) => scores[text]), tokens: documents.map(() => 5) }),
+  });
+  const ranking = await Model.load('m').rerank('q', ['a', 'b', 'c'], { topN: 2 });
+  assert.deepEqual([...ranking], [{ index: 1, score: 0.9 }, { index: 2, score: 0.4 }]);
+  assert.deepEqual(ranking.tokenCounts, [5, 5, 5]);
+  await assert.rejects(Model.load('m').rerank('q', 'abc'), errors.InvalidTypeError);
 });
 
 test('snapshots can be looked for before they are opened', async () => {

@@ -30,6 +30,7 @@ def test_vectors_are_as_long_as_the_model_is_wide(stage):
     found = stage.play(HERE / "tour.ts", {"part": "vectors"}).result
     assert found["same"] is True
     assert found["width"][0] == found["width"][1] > 1
+    assert found["best"] == [1, 1, 2]
 
 
 def test_the_pages_of_each_head_group_have_all_attention(stage):

@@ -123,7 +123,10 @@ const parts = {
     const pass = context.forward().input(tokenizer.encode('a dog'));
     const probe = pass.probe(0, HiddenMean());
     const mean = (await pass.execute()).hiddenState(probe)!;
-    return { width: [left.length, mean.length], same: left.every((value, place) => value === right[place]) };
+    const ranking = await model.rerank('a dog', ['a train', 'a dog'], { topN: 1 });
+    const best = [ranking.length, ranking[0].index, ranking.tokenCounts.length];
+    const same = left.every((value, place) => value === right[place]);
+    return { width: [left.length, mean.length], same, best };
   },
 
   async attention() {

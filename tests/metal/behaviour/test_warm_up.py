@@ -10,9 +10,12 @@ import pytest
 from benchmarks.tiny_models import tiny_config, tiny_model
 from pie_mlx.backends import kernels, using
 from pie_mlx.backends.kernels import AppleBackend, EmulatorBackend
+from pie_mlx.engine.common import Common
+from pie_mlx.engine.hosting.roster import Roster
 from pie_mlx.engine.model.loaded import LoadedModel, ModelCard
 from pie_mlx.engine.model.networks.paged_network import PagedNetwork
 from pie_mlx.engine.model.runner.warm_up import warm_up
+from pie_mlx.engine.model_names import ModelNames
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.engine.start import start_services
 from pie_mlx.events import WantedDetails
@@ -122,5 +125,7 @@ async def test_an_engine_says_what_it_waits_for_at_its_first_start_on_an_apple_g
     said: list[str] = []
     async with AsyncExitStack() as stopping:
         with using(AppleBackend()):
-            await start_services(settings, 1, lambda event: None, WantedDetails(), said.append, stopping)
+            common = Common(1, ModelNames(["tiny"]), lambda event: None, WantedDetails(), Roster(["tiny"]))
+            stopping.callback(common.device.close)
+            await start_services(settings, common, said.append, stopping)
     assert said[-2:] == ["checking the GPU kernels, once on this machine", "tiny: compiling the GPU kernels"]

@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from benchmarks.tiny_encoders import write_tiny_encoder
 from pie_mlx.errors import ModelNotFoundError
 from pie_mlx.runtime.models import embedded_models, find_cached, suitability
 
@@ -51,6 +52,14 @@ def test_an_architecture_that_was_never_compared_has_no_tier(directory):
     change(directory, model_type="gpt99")
     found = suitability(directory)
     assert (found.tier, found.problem) == ("", "mlx-lm does not support the architecture gpt99")
+
+
+def test_an_encoder_can_be_loaded_and_keeps_nothing_per_token(tmp_path):
+    found = suitability(write_tiny_encoder(tmp_path, "modernbert"))
+    assert (found.problem, found.architecture, found.kv_bytes_per_token) == ("", "modernbert", 0)
+    assert found.tier.startswith("encoder")
+    change(tmp_path, is_decoder=True)
+    assert "is a decoder" in suitability(tmp_path).problem
 
 
 def test_an_empty_directory_is_no_model(tmp_path):

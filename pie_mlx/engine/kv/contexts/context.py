@@ -107,10 +107,10 @@ class Context:
 class ContextTable:
     """All live contexts. A new one is empty and starts at the `root` of the trie."""
 
-    def __init__(self, root: Segment) -> None:
+    def __init__(self, root: Segment, numbers: Iterator[int]) -> None:
         self._root = root
         self._contexts: dict[int, Context] = {}
-        self._next_number = 1
+        self._numbers = numbers
 
     def __contains__(self, number: int) -> bool:
         return number in self._contexts
@@ -120,8 +120,8 @@ class ContextTable:
 
     def new(self) -> Context:
         """Creates an empty context. Numbers only grow."""
-        context = self._contexts[self._next_number] = Context(self._next_number, self._root)
-        self._next_number += 1
+        number = next(self._numbers)
+        context = self._contexts[number] = Context(number, self._root)
         return context
 
     def remove(self, number: int) -> Context | None:

@@ -51,8 +51,10 @@ def checked_config(directory: Path) -> dict[str, Any]:
     return config
 
 
-def check_weights(directory: Path, files: list[Path], config: Mapping[str, Any]) -> None:
-    """Raises ModelLoadError for missing shards, headers that do not hold, and weights that are none of the model's."""
+def check_weights(directory: Path, files: list[Path], config: Mapping[str, Any]) -> frozenset[str]:
+    """The names of the weights.
+
+    Raises ModelLoadError for missing shards, headers that do not hold, and weights that are none of the model's."""
     _check_index(directory, files)
     claims: dict[str, Claim] = {}
     for path in files:
@@ -69,6 +71,7 @@ def check_weights(directory: Path, files: list[Path], config: Mapping[str, Any])
             f"model: the weights in {directory} take {needed >> 30:,} GiB, this machine has {there >> 30:,}",
             hint="choose a smaller model, or one of fewer bits",
         )
+    return frozenset(claims)
 
 
 def _check_files(directory: Path) -> None:

@@ -9,15 +9,23 @@ from typing import TYPE_CHECKING, Any, cast
 import mlx.core as mx
 
 from pie_mlx.backends import current_backend
+from pie_mlx.engine.model.encoders.configuration import is_encoder
 from pie_mlx.engine.model.heads.loading import HeadNetwork, load_head
 from pie_mlx.engine.model.loaded import HeadModel, LoadedModel, ModelCard
 from pie_mlx.engine.model.loading.directory import check_weights, checked_config
+from pie_mlx.engine.model.loading.encoder import load_encoder
 from pie_mlx.engine.model.loading.self_test import compared_network
 from pie_mlx.engine.model.loading.sources import EMBEDDED, find_model, revision, weight_files
 from pie_mlx.engine.model.loading.vocabulary import eos_token_ids, load_tokenizer
 from pie_mlx.engine.model.memory import BUFFER_CACHE_BYTES, bound_buffer_cache, with_format
 from pie_mlx.engine.model.mlx_lm import hook
-from pie_mlx.engine.model.mlx_lm.modules import Module, load_config, load_weights, renamed_architectures
+from pie_mlx.engine.model.mlx_lm.modules import (
+    Module,
+    headless_options,
+    load_config,
+    load_weights,
+    renamed_architectures,
+)
 from pie_mlx.engine.model.mlx_lm.weights import cast_weights, weight_bytes
 from pie_mlx.engine.model.networks.network import Network
 from pie_mlx.engine.model.networks.null_network import NullNetwork
@@ -62,6 +70,9 @@ def load_model(
     bound_buffer_cache(buffer_cache_bytes)
     config = read_config(directory)
     files = weight_files(directory)
+    if is_encoder(config):
+        with _building(directory, config):
+            return load_encoder(directory, files, config, name=name, dtype=dtype, report=report)
     model = load_network(directory, files, config)
     with _building(directory, config):
         activations = cast_weights(model, dtype, report)
@@ -187,9 +198,10 @@ def maximum_positions(config: Mapping[str, Any]) -> int:
 
 def load_network(directory: Path, files: list[Path], config: Mapping[str, Any], *, lazy: bool = False) -> Module:
     """The network of a model directory; `lazy` leaves the weights on disk. Raises ModelLoadError."""
-    check_weights(directory, files, config)
+    names = check_weights(directory, files, config)
     with _building(directory, config):
-        model, _ = load_weights(directory, lazy=lazy)
+        options = headless_options() if "embed_tokens.weight" in names else {}
+        model, _ = load_weights(directory, lazy=lazy, **options)
     hook.install()
     return model
 

@@ -4,6 +4,7 @@ from pie_mlx.engine.model.memory.kv_format import with_format
 from pie_mlx.engine.model.memory.pool_size import (
     BUFFER_CACHE_BYTES,
     Footprint,
+    MemoryShare,
     bound_buffer_cache,
     check_state_fits,
     pool_pages,
@@ -18,6 +19,7 @@ __all__ = [
     "USUAL_BATCH",
     "BatchSize",
     "Footprint",
+    "MemoryShare",
     "Residency",
     "Segments",
     "Transients",

@@ -1,6 +1,7 @@
 """Computes how many pages fit in memory."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import mlx.core as mx
@@ -14,6 +15,14 @@ CONTEXTS = 32
 """Most contexts of full length in an automatically sized pool. A larger pool would bring no benefit."""
 
 BUFFER_CACHE_BYTES = 512 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryShare:
+    """What all models of an engine may use of the memory, and what the others have `taken_bytes` of."""
+
+    memory_bytes: int
+    taken_bytes: int = 0
 
 
 class Footprint(Protocol):
@@ -36,24 +45,27 @@ def pool_pages(
     headroom_bytes: int,
     step_bytes: int = 0,
     state_bytes: int = 0,
+    share: MemoryShare | None = None,
 ) -> int:
-    """`pages` if they fit. If None, as many as are useful and fit beside the weights and the `step_bytes` of the
-    largest step. Raises OutOfPagesError with the numbers.
+    """`pages` if they fit. If None, as many as are useful and fit beside the weights, the `step_bytes` of the largest
+    step and other models, in the `share` of this one. Raises OutOfPagesError with the numbers.
 
     A context whose recurrent layers have a state of `state_bytes` pays for it in pages, whose memory stays unused: the
     states of as many contexts as can be in the pool fit beside it.
     """
     backend, each = current_backend(), page_bytes(shapes, page_size, card.dtype)
+    share = share or MemoryShare(backend.memory_bytes())
     copied = _copied_page_bytes(shapes, page_size, card.dtype) if backend.copies_layers else 0
     longest = -(-card.maximum_positions // page_size)
     if not each:
         return pages or CONTEXTS * longest
     shared = -(-state_bytes // (1 + -(-state_bytes // each)))
     if pages is not None:
-        beside = card.weight_bytes, step_bytes + min(pages, longest) * copied, headroom_bytes
-        _check_fit(backend.memory_bytes(), pages, each + shared, *beside)
+        beside = card.weight_bytes, step_bytes + min(pages, longest) * copied, headroom_bytes, share.taken_bytes
+        _check_fit(share.memory_bytes, pages, each + shared, *beside)
         return pages
-    budget = int((backend.memory_bytes() - card.weight_bytes - step_bytes) * memory_fraction) - headroom_bytes
+    budget = int((share.memory_bytes - card.weight_bytes - step_bytes) * memory_fraction) - headroom_bytes
+    budget = min(budget, share.memory_bytes - share.taken_bytes - card.weight_bytes - step_bytes - headroom_bytes)
     if backend.largest_pool_bytes is not None:
         budget = min(budget, backend.largest_pool_bytes)
     budget -= copied * max(0, min(longest, budget // (each + copied)))
@@ -89,13 +101,17 @@ def _copied_page_bytes(shapes: Sequence[LayerShape], page_size: int, dtype: mx.D
     return sum(sorted(shape.copy_bytes(dtype) for shape in shapes)[-(MOST + 1) :]) * page_size
 
 
-def _check_fit(limit: int, pages: int, each: int, weight_bytes: int, step_bytes: int, headroom_bytes: int) -> None:
-    beside = weight_bytes + step_bytes + headroom_bytes
+def _check_fit(
+    limit: int, pages: int, each: int, weight_bytes: int, step_bytes: int, headroom_bytes: int, taken_bytes: int
+) -> None:
+    beside = weight_bytes + step_bytes + headroom_bytes + taken_bytes
     if pages * each + beside > limit:
         fitting = max(0, (limit - beside) // each)
         raise OutOfPagesError(
             f"page pool: {pages:,} pages take {_gib(pages * each)}; with {_gib(weight_bytes)} of weights, "
-            f"{_gib(step_bytes)} for the largest step and {_gib(headroom_bytes)} of headroom they exceed the "
+            f"{_gib(step_bytes)} for the largest step"
+            f"{f', {_gib(taken_bytes)} of other models' if taken_bytes else ''} "
+            f"and {_gib(headroom_bytes)} of headroom they exceed the "
             f"{_gib(limit)} available",
             hint=f"ask for at most {fitting:,} pages, lower the headroom or choose a smaller model",
             needed=pages,

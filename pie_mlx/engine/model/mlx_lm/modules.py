@@ -62,6 +62,22 @@ def model_of(config: Mapping[str, Any]) -> Any:
     return model_class(arguments.from_dict(dict(config)))
 
 
+def headless_options() -> dict[str, Any]:
+    """Options of `load_weights` for files that hold a model without its language head, as embedding models often are
+    saved. Their logits mean nothing."""
+
+    def classes(config: Mapping[str, Any]) -> tuple[type, Any]:
+        model_class, arguments = _mlx_lm._get_classes(config=dict(config))
+
+        def sanitize(model: Any, weights: dict[str, mx.array]) -> dict[str, mx.array]:
+            named = {f"model.{name}": array for name, array in weights.items()}
+            return model_class.sanitize(model, named) if hasattr(model_class, "sanitize") else named
+
+        return type(model_class.__name__, (model_class,), {"sanitize": sanitize}), arguments
+
+    return {"get_model_classes": classes, "model_config": {"tie_word_embeddings": True}}
+
+
 def replace_call(module: Module, replace: Callable[[Module, Callable[..., Any]], Callable[..., Any]]) -> None:
     """From now on, calling the module calls what `replace(module, call)` gives; both take the module first, and `call`
     is the module's own. Its class changes, so that the tree of parameters keeps its names."""

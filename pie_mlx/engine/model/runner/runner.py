@@ -1,16 +1,15 @@
-"""Runs batches on the one thread that owns every `mx` call."""
+"""Runs the batches of one model on the thread that owns every `mx` call."""
 
 import asyncio
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import mlx.core as mx
 
 from pie_mlx.engine.model.loaded import LoadedModel
-from pie_mlx.engine.model.memory import Residency
 from pie_mlx.engine.model.runner.batch import Batch, BatchEntry, Outcome
+from pie_mlx.engine.model.runner.device_thread import DeviceThread
 from pie_mlx.engine.model.runner.pipeline import Pipeline
 from pie_mlx.errors import BatchFailedError
 from pie_mlx.metal import KvPool
@@ -24,7 +23,7 @@ PageCopies = Sequence[tuple[int, int, int]]
 
 
 class Runner:
-    """The model, its pool and their thread.
+    """A model and its pool on the device's thread.
 
     `run` mutates the pool in place. Every method may be awaited from any task of one event loop; they take effect in
     the order they were called. A batch that fails on the device raises BatchFailedError and keeps nothing (E4): the
@@ -34,11 +33,12 @@ class Runner:
     model: LoadedModel
     """There once `load` has returned; only its plain attributes may be read from other threads."""
 
-    def __init__(self) -> None:
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="pie-mlx")
+    def __init__(self, device: DeviceThread | None = None) -> None:
+        """Without a `device` it has one of its own, which ends with it."""
+        self._owns_device = device is None
+        self.device = device or DeviceThread()
+        self.is_idle = self.device.is_idle
         self._pipeline: Pipeline | None = None
-        self.residency = Residency()
-        self._submitted, self._begun, self._given_up = 0, 0, 0  # each is written by one thread
 
     def call(self, work: Callable[[], T]) -> asyncio.Future[T]:
         """Begin `work` on the MLX thread, when nothing is being computed there."""
@@ -53,22 +53,8 @@ class Runner:
         return self.call(lambda: self._copy(copies))
 
     def _submit(self, work: Callable[[], T]) -> asyncio.Future[T]:
-        def counted() -> T:
-            self._begun += 1
-            try:
-                return work()
-            finally:
-                if self._pipeline is not None:
-                    self._pipeline.model.rest()
-
-        self._submitted += 1
-        future = self._thread.submit(counted)
-        future.add_done_callback(self._count_given_up)
-        return asyncio.wrap_future(future)
-
-    def _count_given_up(self, future: Future[Any]) -> None:
-        if future.cancelled():  # on the loop; a thread that finishes it calls this there, and must not write
-            self._given_up += 1
+        rest = None if self._pipeline is None else self._pipeline.model.rest
+        return asyncio.wrap_future(self.device.submit(work, rest))
 
     async def load(self, load_model: Callable[[], LoadedModel]) -> LoadedModel:
         """Load the model on its thread. Raises what `load_model` raises."""
@@ -88,18 +74,21 @@ class Runner:
 
         def release() -> None:
             mx.clear_cache()
-            self.residency.release()
+            self.device.residency.release()
 
         return self.call(release)
 
     def hold(self) -> asyncio.Future[None]:
         """Wire memory again that `ease` gave back."""
-        return self.call(self.residency.hold)
+        return self.call(self.device.residency.hold)
 
     def close(self) -> None:
-        """End the threads once the current batch is done, with the wired limit that was there before."""
-        self._thread.submit(self.residency.release)
-        self._thread.shutdown(wait=True)
+        """Let go of the model and its pool once the current batch is done."""
+        self.device.thread.submit(self._let_go).result()
+        if self._owns_device:
+            self.device.close()
+
+    def _let_go(self) -> None:
         if self._pipeline is not None:
             self._pipeline = None
             del self.model
@@ -123,7 +112,7 @@ class Runner:
                 cause=str(error),
             ) from error
         if outcome.in_flight and not model.pool.ordered:
-            self._thread.submit(pipeline.begin)
+            self.device.thread.submit(pipeline.begin)
         return outcome
 
     def _attempt(self, work: Callable[[], T]) -> T:
@@ -149,10 +138,6 @@ class Runner:
 
         for part in independent_copies(copies):
             self._attempt(partial(copy, part))
-
-    def is_idle(self) -> bool:
-        """Whether nothing waits for what runs now."""
-        return self._submitted == self._begun + self._given_up
 
     def _drained(self, work: Callable[[], T]) -> T:
         """`work`, once what is in flight is computed."""

@@ -7,7 +7,7 @@ import mlx.core as mx
 
 from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.loading.load import load_model
-from pie_mlx.engine.model.memory import USUAL_BATCH, BatchSize, pool_pages
+from pie_mlx.engine.model.memory import USUAL_BATCH, BatchSize, MemoryShare, pool_pages
 from pie_mlx.engine.settings import UNCHANGED, KvFormat
 from pie_mlx.errors import ModelLoadError
 
@@ -54,12 +54,13 @@ def allocate_together(
     memory_fraction: float,
     headroom_bytes: int,
     largest_batch: BatchSize = USUAL_BATCH,
+    share: MemoryShare | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> None:
     """Allocate the pools of a model and of what guesses for it with equally many pages, so that every context of one
     has room in the others.
 
-    `pages` None takes what fits of all. Raises OutOfPagesError, with the numbers.
+    `pages` None takes what fits of all, in the `share` of the memory. Raises OutOfPagesError, with the numbers.
     """
     models = [target, *guessing]
     if guessing:
@@ -71,7 +72,7 @@ def allocate_together(
         layers = [layer for model in models for layer in model.layers]
         step_bytes = sum(model.transients.step_bytes(largest_batch) for model in models)
         taken_bytes = headroom_bytes + target.kept_state_bytes
-        pages = pool_pages(all_of_them, layers, pages, page_size, memory_fraction, taken_bytes, step_bytes)
+        pages = pool_pages(all_of_them, layers, pages, page_size, memory_fraction, taken_bytes, step_bytes, share=share)
     for model in models:
         model.allocate(
             pages=pages,
@@ -79,6 +80,7 @@ def allocate_together(
             memory_fraction=memory_fraction,
             headroom_bytes=headroom_bytes,
             largest_batch=largest_batch,
+            share=share,
             progress=progress,
         )
 

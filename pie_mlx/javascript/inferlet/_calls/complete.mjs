@@ -1,6 +1,6 @@
 // Written by `python -m tools.javascript`. Change the Python code, then run it.
 
-/** @import { MatcherState, ChildOutcome, PageCounters, AdapterState, ContextState, RuntimeInfo, SampledTokens, Miss, Reuse, ForwardReply, ReasoningFormat, ToolFormat, Formats, ModelInfo, Turn, ChatState, PendingInput, OpenedSnapshot, HttpRequest, RenderedTurn } from './types.mjs' */
+/** @import { MatcherState, ChildOutcome, PageCounters, AdapterState, ContextState, RuntimeInfo, SampledTokens, Miss, Reuse, ForwardReply, ReasoningFormat, ToolFormat, Formats, EmbeddingFormat, ModelInfo, Turn, ChatState, PendingInput, OpenedSnapshot, HttpRequest, RenderedTurn } from './types.mjs' */
 
 /** @typedef {(found: any) => any} Completing */
 
@@ -66,6 +66,7 @@ function completeContextState(found) {
 function completeRuntimeInfo(found) {
   return {
     process_id: '',
+    loaded: [],
     ...found,
   };
 }
@@ -154,6 +155,16 @@ function completeFormats(found) {
   };
 }
 
+/** @param {any} found @returns {EmbeddingFormat} */
+function completeEmbeddingFormat(found) {
+  return {
+    prompts: {},
+    default_prompt: '',
+    reranking: 'compares',
+    ...found,
+  };
+}
+
 /** @param {any} found @returns {ModelInfo} */
 function completeModelInfo(found) {
   return {
@@ -161,8 +172,10 @@ function completeModelInfo(found) {
     template_variables: [],
     has_chat_template: true,
     attention_groups: 0,
+    generates: true,
     ...found,
     formats: completeFormats(found.formats),
+    embedding: optional(completeEmbeddingFormat)(found.embedding ?? null),
   };
 }
 

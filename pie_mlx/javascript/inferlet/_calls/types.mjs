@@ -51,13 +51,23 @@
  */
 
 /**
- * Facts of the runtime of this inferlet.
+ * Facts of the runtime of this inferlet. Of its `models` those `loaded` are in memory now.
  * @typedef {object} RuntimeInfo
  * @property {string} version
  * @property {string} instance_id
  * @property {string} username
  * @property {(string)[]} models
  * @property {string} process_id
+ * @property {(string)[]} loaded
+ */
+
+/**
+ * Vectors one after the other, float32 in little-endian bytes, each of `dimensions` values; and the tokens of each
+ * text.
+ * @typedef {object} Embeddings
+ * @property {Uint8Array} vectors
+ * @property {number} dimensions
+ * @property {(number)[]} tokens
  */
 
 /**
@@ -208,10 +218,28 @@
  */
 
 /**
+ * How a model makes vectors of `dimensions` values: of its final hidden states it takes the mean, the `last` one,
+ * the first one (`cls`) or the largest values (`max`), of length 1 where it `normalizes`.
+ *
+ * A text has at most `maximum_tokens`, those included that the tokenizer puts around it. `prompts` by name are texts
+ * to put before others, `default_prompt` where none is named. To rerank, a cross-encoder `scores` query and document
+ * together, a decoder trained for it `judges` them, and any other model `compares` their vectors.
+ * @typedef {object} EmbeddingFormat
+ * @property {'cls' | 'last' | 'max' | 'mean'} pooling
+ * @property {boolean} normalizes
+ * @property {number} dimensions
+ * @property {number} maximum_tokens
+ * @property {Record<string, string> | ReadonlyMap<number, string>} prompts
+ * @property {string} default_prompt
+ * @property {'compares' | 'judges' | 'scores'} reranking
+ */
+
+/**
  * A loaded model. `maximum_positions` bounds positions (F4); `vocabulary_size` is the width of a logits row,
  * `hidden_size` that of a hidden state, 0 if none can be read. Its chat template reads the variables
  * `template_variables`; without a chat template of its own it is given ChatML. Its attention layers have
- * `attention_groups` KV heads together, 0 if their scores cannot be read.
+ * `attention_groups` KV heads together, 0 if their scores cannot be read. An encoder makes vectors, and `generates` no
+ * text.
  * @typedef {object} ModelInfo
  * @property {string} name
  * @property {number} vocabulary_size
@@ -222,6 +250,8 @@
  * @property {(string)[]} template_variables
  * @property {boolean} has_chat_template
  * @property {number} attention_groups
+ * @property {boolean} generates
+ * @property {EmbeddingFormat | null} embedding
  */
 
 /**
@@ -323,6 +353,13 @@
  * @typedef {object} RenderedTurn
  * @property {(number)[]} tokens
  * @property {ChatState} state
+ */
+
+/**
+ * The score of each document, higher is better, and the tokens that were read for it.
+ * @typedef {object} Relevance
+ * @property {(number)[]} scores
+ * @property {(number)[]} tokens
  */
 
 /**
@@ -501,6 +538,24 @@
  * Free name and weights (A1). Raises AdapterNotFoundError.
  * @typedef {object} SentDestroyAdapter
  * @property {number | bigint} adapter
+ */
+
+/**
+ * A vector for each text or list of tokens. `pooling`, `normalize` and `prompt` None are those of the model;
+ * `prompt_name` names one of its prompts. Vectors are cut to the first `dimensions`, 0 for all of them. Texts that are
+ * too long are cut at their end with `truncate`.
+ *
+ * Tokens are taken as they are, without a prompt and without the tokenizer's own ones around them. Raises
+ * InvalidArgumentError for a text without tokens, ContextLengthError.
+ * @typedef {object} SentEmbed
+ * @property {string} model
+ * @property {readonly (string | Ints)[]} texts
+ * @property {string | null} [prompt]
+ * @property {string | null} [prompt_name]
+ * @property {'cls' | 'last' | 'max' | 'mean' | null} [pooling]
+ * @property {boolean | null} [normalize]
+ * @property {number | bigint} [dimensions]
+ * @property {boolean} [truncate]
  */
 
 /**
@@ -782,10 +837,13 @@
 /**
  * Bind to a loaded model. `template` has variables for its chat template, the JSON text of an object; "" for none.
  *
- * Raises ModelNotFoundError, and InvalidArgumentError for variables that the template does not read.
+ * It is loaded if it is not in memory, and may then leave after `keep_alive_seconds` without use, never if they are
+ * negative; None leaves that as it is. Raises ModelNotFoundError, and InvalidArgumentError for variables that the
+ * template does not read.
  * @typedef {object} SentLoadModel
  * @property {string} name
  * @property {string} [template]
+ * @property {number | null} [keep_alive_seconds]
  */
 
 /**
@@ -839,9 +897,11 @@
  */
 
 /**
- * Market figures for the caller, with `latency_seconds` of the named context, if any.
+ * Market figures for the caller at a model, that of the `context` or the default one where none is named, with
+ * `latency_seconds` of the context, if any.
  * @typedef {object} SentReadMarket
  * @property {number | bigint | null} [context]
+ * @property {string} [model]
  */
 
 /**
@@ -956,6 +1016,17 @@
  * @property {SentTurn} turn
  * @property {SentChatState} [state]
  * @property {string} [template]
+ */
+
+/**
+ * How well each document answers the query. `instruction` tells a model that judges what is looked for. Documents
+ * that are too long are cut at their end with `truncate`. Raises InvalidArgumentError, ContextLengthError.
+ * @typedef {object} SentRerank
+ * @property {string} model
+ * @property {string} query
+ * @property {readonly (string)[]} documents
+ * @property {string | null} [instruction]
+ * @property {boolean} [truncate]
  */
 
 /**
@@ -1106,6 +1177,7 @@
  *   demote_context: { fields: SentDemoteContext, reply: null },
  *   describe_runtime: { fields: SentDescribeRuntime, reply: RuntimeInfo },
  *   destroy_adapter: { fields: SentDestroyAdapter, reply: null },
+ *   embed: { fields: SentEmbed, reply: Embeddings },
  *   encode: { fields: SentEncode, reply: (number)[] },
  *   expect_context: { fields: SentExpectContext, reply: null },
  *   forget_child: { fields: SentForgetChild, reply: null },
@@ -1138,6 +1210,7 @@
  *   release_matcher: { fields: SentReleaseMatcher, reply: null },
  *   release_pages: { fields: SentReleasePages, reply: PageCounters },
  *   render_turn: { fields: SentRenderTurn, reply: RenderedTurn },
+ *   rerank: { fields: SentRerank, reply: Relevance },
  *   reserve_pages: { fields: SentReservePages, reply: PageCounters },
  *   retain_context: { fields: SentRetainContext, reply: number },
  *   rollback_matcher: { fields: SentRollbackMatcher, reply: MatcherState },

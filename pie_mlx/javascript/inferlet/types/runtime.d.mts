@@ -1,6 +1,8 @@
 /** @import { ChildOutcome } from './_calls/types.mjs' */
-/** Names of the loaded models. */
+/** Names of the models that `Model.load` takes, the default one first. */
 export function models(): string[];
+/** Names of those of them that are in memory now; the others are loaded when they are wanted. */
+export function loadedModels(): string[];
 /** Version of the engine. */
 export function version(): string;
 /** Identifier of this run of the engine. */

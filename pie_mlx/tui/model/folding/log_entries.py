@@ -13,6 +13,7 @@ from pie_mlx.events import (
     McpServerStarted,
     McpServerStopped,
     MemoryChanged,
+    ModelChanged,
     PagesDropped,
     PagesLoaded,
     PagesSpilled,
@@ -67,6 +68,8 @@ def _engine_entry(event: Event) -> LogEntry | None:
             return LogEntry(
                 "info", f"started {model}: {plural(total, 'page')} of {plural(size, 'token')}, policy {policy}"
             )
+        case ModelChanged(model=model, state=state, text=text):
+            return LogEntry("error" if state == "failed" else "info", f"model {model} {state}{text and f': {text}'}")
         case ContextSuspended(context=context, for_context=other, text=text):
             target = "" if other == context else f" for context {other}"
             return LogEntry("debug", f"context {context}{target} {text}", context=context)

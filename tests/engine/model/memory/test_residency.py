@@ -75,7 +75,7 @@ def test_an_engine_wires_weights_and_pool_and_restores_the_limit_at_its_end(
     limit: Limit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pie_mlx.engine.start.wiring_facts", lambda: SEQUOIA)
-    monkeypatch.setattr("pie_mlx.engine.model.runner.runner.Residency", lambda: Residency(limit.set))
+    monkeypatch.setattr("pie_mlx.engine.model.runner.device_thread.Residency", lambda: Residency(limit.set))
     with running(wires_memory=True) as engine:
         model = engine.core.services.runner.model
         assert limit.bytes == model.card.weight_bytes + model.pool.bytes()
@@ -84,7 +84,7 @@ def test_an_engine_wires_weights_and_pool_and_restores_the_limit_at_its_end(
 
 def test_an_engine_wires_nothing_unless_it_is_asked_to(limit: Limit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pie_mlx.engine.start.wiring_facts", lambda: SEQUOIA)
-    monkeypatch.setattr("pie_mlx.engine.model.runner.runner.Residency", lambda: Residency(limit.set))
+    monkeypatch.setattr("pie_mlx.engine.model.runner.device_thread.Residency", lambda: Residency(limit.set))
     with running():
         assert limit.calls == 0
     assert limit.calls == 0

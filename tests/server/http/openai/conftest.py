@@ -1,4 +1,4 @@
-"""pie-tiny behind a server, and the official clients that ask it."""
+"""pie-tiny, or another model, behind a server, and the official clients that ask it."""
 
 import json
 import queue
@@ -28,22 +28,22 @@ HELLO = [{"role": "user", "content": "Hello"}]
 ADMIN = User("root", admin=True)
 
 
-def tiny_engine(on_event, resolve, **options):
-    return Engine(MODEL, on_event=on_event, resolve=resolve, **options)
+def tiny_engine(on_event, resolve, directory=MODEL, **options):
+    return Engine(directory, on_event=on_event, resolve=resolve, **options)
 
 
 class TinyServer(RunningServer):
     """Serves pie-tiny and keeps the engine's events."""
 
-    def __init__(self, home, total_pages=512, **options):
+    def __init__(self, home, total_pages=512, name=MODEL, **options):
         super().__init__(home)
         self.events = queue.Queue()
         self._make = partial(
             Server,
             self.settings,
-            partial(tiny_engine, total_pages=total_pages, **options),
+            partial(tiny_engine, total_pages=total_pages, name=name, **options),
             home=self.home,
-            model=MODEL,
+            model=name,
             observers=[self.events.put],
             announces=False,
         )
@@ -91,19 +91,19 @@ def llama(server):
         yield connected
 
 
+def sent(server, path, body):
+    """The JSON objects of an answer as they are sent: one, or those of a stream, without comments."""
+    request = urllib.request.Request(f"{server.http}{path}", json.dumps(body).encode())
+    with urllib.request.urlopen(request) as answer:
+        lines = answer.read().decode().splitlines()
+        if answer.headers["content-type"].startswith("text/event-stream"):
+            lines = [line.removeprefix("data: ") for line in lines if line.startswith("data: {")]
+    return [json.loads(line) for line in lines]
+
+
 @pytest.fixture(scope="package")
 def post(server):
-    """The JSON objects of an answer as they are sent: one, or those of a stream, without comments."""
-
-    def send(path, body):
-        request = urllib.request.Request(f"{server.http}{path}", json.dumps(body).encode())
-        with urllib.request.urlopen(request) as answer:
-            lines = answer.read().decode().splitlines()
-            if answer.headers["content-type"].startswith("text/event-stream"):
-                lines = [line.removeprefix("data: ") for line in lines if line.startswith("data: {")]
-        return [json.loads(line) for line in lines]
-
-    return send
+    return partial(sent, server)
 
 
 @pytest.fixture

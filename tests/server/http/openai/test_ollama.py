@@ -151,7 +151,6 @@ def test_models_are_listed_and_described(llama, server):
 @pytest.mark.parametrize(
     ("options", "left_out"),
     [
-        ({"keep_alive": "5m"}, "keep_alive"),
         ({"options": {"num_ctx": 8192, "num_thread": 4}}, "options.num_ctx, options.num_thread"),
         ({"options": {"repeat_penalty": 1.0, "mirostat": 0}}, None),
     ],

@@ -75,8 +75,8 @@ SAID = {
     "/v1/responses": ({"input": ASKED, "tools": [TOOL]}, "max_output_tokens"),
 }
 REFUSED = {f"/api/{name}" for name in ("pull", "push", "create", "copy", "delete")}
-UNTYPED = {"/api/version", "/v1/responses/compact"} | REFUSED
-"""They have no published type: a version, and refusals."""
+UNTYPED = {"/api/version", "/v1/rerank", "/v1/responses/compact"} | REFUSED
+"""They have no published type: a version, what no client of OpenAI asks for, and refusals."""
 
 
 @pytest.fixture

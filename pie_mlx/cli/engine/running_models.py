@@ -1,0 +1,32 @@
+"""The models of the running engine."""
+
+import json
+from typing import Any
+
+from pie_mlx.cli.engine.connection import with_client
+from pie_mlx.cli.options import Common
+from pie_mlx.cli.terminal.text import size, table
+from pie_mlx.client import Client
+
+_HEADINGS = ("MODEL", "STATE", "SIZE", "PROGRAMS", "LEAVES", "WHAT IT DOES")
+
+
+def list_running(common: Common) -> None:
+    """Print the models of the running engine."""
+
+    async def work(client: Client) -> list[dict[str, Any]]:
+        return await client.models.list()
+
+    rows = with_client(common, work)
+    if common.json:
+        print(json.dumps(rows))
+    elif common.quiet:
+        print("\n".join(row["name"] for row in rows))
+    else:
+        print(table(_HEADINGS, [_cells(row) for row in rows]))
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    left = row["expires_in_seconds"]
+    leaves = "" if row["state"] != "loaded" else "-" if left is None else f"in {left:.0f} s"
+    return [row["name"], row["state"], size(row["size_bytes"]), str(row["processes"]), leaves, row["text"]]

@@ -1,0 +1,1 @@
+"""The models of one engine: their names, and which of them are in memory."""

@@ -1,0 +1,367 @@
+"""The models of an engine: which of them a call concerns, and loading and unloading them."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from pie_mlx.calls import Call, LoadModel
+from pie_mlx.engine.common import Common
+from pie_mlx.engine.handlers import Handler, handlers, lookups
+from pie_mlx.engine.hosting.process import HostedProcess
+from pie_mlx.engine.model.memory import MemoryShare
+from pie_mlx.engine.models.freeing import free_memory
+from pie_mlx.engine.models.residence import Demand, Load, Refuse, Unload, Wait, in_the_way, next_move
+from pie_mlx.engine.models.size import capacity_bytes, expected_bytes
+from pie_mlx.engine.models.slot import ModelSlot, ModelStatus
+from pie_mlx.engine.services import Services
+from pie_mlx.engine.settings import EngineSettings
+from pie_mlx.engine.start import start_services
+from pie_mlx.errors import EngineStoppedError, ModelError, ModelLoadError, OutOfPagesError, PieError, ProtocolError
+from pie_mlx.events import ModelChanged
+from pie_mlx.plural import plural
+
+
+@dataclass(slots=True, eq=False)
+class _Waiting:
+    demand: Demand
+    slot: ModelSlot
+    done: "asyncio.Future[None]"
+
+
+class Models:
+    """All on the engine's loop, but for `ready` and `status`, which any thread may ask.
+
+    A call that concerns a model waits until that is loaded, and keeps it so until it is answered; a context keeps it
+    until it is released. What a program knows of a model besides (its tokenizer, its name) stays true when it was
+    unloaded and loaded again.
+    """
+
+    def __init__(
+        self,
+        settings: Sequence[EngineSettings],
+        common: Common,
+        progress: Callable[[str], None],
+        memory_bytes: int | None = None,
+    ) -> None:
+        """They share `memory_bytes`, all that the device may use where that is None."""
+        self._common, self._progress = common, progress
+        self._slots = {one.called: ModelSlot(one, one.keep_alive_seconds) for one in settings}
+        common.roster.loaded = lambda: [services.model_info.name for services in self.loaded]
+        common.roster.worked = self._count_loop_time
+        self._capacity_bytes = capacity_bytes(memory_bytes)
+        self._waiting: list[_Waiting] = []
+        self._changed = asyncio.Event()
+        self._busy = asyncio.Lock()
+        self._mover: asyncio.Task[None] | None = None
+        self._sole: Services | None = None
+        """The model of an engine that has one, which stays: calls need not look for it."""
+
+    async def start(self) -> None:
+        """Load the models that are not lazy. Raises ModelError and OutOfPagesError; `stop` ends what has begun."""
+        slots = list(self._slots.values())
+        for slot in slots:
+            if slot.settings.load == "eager":
+                await self._load(slot)
+        if len(slots) == 1 and slots[0].services is not None and slots[0].keep_alive_seconds is None:
+            self._sole = slots[0].services
+        else:
+            self._begin_to_move()
+
+    def _begin_to_move(self) -> None:
+        """From now on models come and go."""
+        self._sole = None
+        self._mover = asyncio.create_task(self._move_forever(), name="pie-models")
+
+    async def stop(self) -> None:
+        """Unload all, once no process has anything of them."""
+        if self._mover is not None:
+            self._mover.cancel()
+            await asyncio.gather(self._mover, return_exceptions=True)
+        self._sole = None
+        for slot in self._slots.values():
+            slot.services = None
+            await slot.stopping.aclose()
+
+    # Calls.
+
+    @property
+    def loaded(self) -> list[Services]:
+        """The models in memory, in the order of the configuration."""
+        return [slot.services for slot in self._slots.values() if slot.services is not None]
+
+    def _count_loop_time(self, user: str, seconds: float) -> None:
+        for services in self.loaded:
+            services.queue.count_loop_time(user, seconds)
+
+    def services(self, name: str = "") -> Services:
+        """The parts of a loaded model, of the default one without a name. Raises ModelError where it is not loaded."""
+        slot = self._slot(name)
+        if slot.services is None:
+            raise ModelError(f"model {slot.name!r}: it is not in memory", hint=f"pie model load {slot.name}")
+        return slot.services
+
+    def ready(self, process: HostedProcess, message: Call[Any]) -> Services | None:
+        """The model that a look-up concerns, if the process has used it and it can be asked at once."""
+        if isinstance(message, LoadModel) and message.keep_alive_seconds is not None:
+            return None
+        if self._sole is not None:
+            return self._sole
+        slot = self._slots.get(self._common.names.aliases.get(name := _name(message), name))
+        return None if slot is None or process.id not in slot.users else slot.services
+
+    def join(self, process: HostedProcess) -> None:
+        """A process takes part in the market of the default model from its begin on."""
+        slot = self._slot("")
+        if slot.services is not None:
+            self._seat(slot, slot.services, process)
+
+    def answer(self, process: HostedProcess, message: Call[Any]) -> Awaitable[Any]:
+        """Have the model answer that the call concerns. Raises what the handler raises, and ModelError."""
+        handler = handlers.get(type(message)) or _look_up_in_turn
+        if self._sole is not None:
+            if not isinstance(message, LoadModel) or message.keep_alive_seconds is None:
+                return handler(self._sole, process, message)
+            self._begin_to_move()
+        return self._answer_among(handler, process, message)
+
+    async def _answer_among(self, handler: Handler[Any], process: HostedProcess, message: Call[Any]) -> Any:
+        slot = self._concerned(process, message)
+        if isinstance(message, LoadModel) and message.keep_alive_seconds is not None:
+            slot.keep_alive_seconds = message.keep_alive_seconds if message.keep_alive_seconds >= 0 else None
+        async with self._used(slot, process) as (services, seat):
+            return await handler(services, seat, message)
+
+    async def give_back(self, process: HostedProcess) -> None:
+        """Release everything that a process owns, of whatever model."""
+        for slot in self._slots.values():
+            slot.leave(process.id, self._common.clock())
+        for name, seat in list(process.seats.items()):
+            services = self._slots[name].services
+            if services is None:
+                continue
+            for context in list(seat.contexts.values()):
+                await services.release(seat, context)
+            seat.contexts.clear()
+            seat.matchers.clear()
+            services.processes.remove(seat)
+            await services.adapters.sweep()
+        self._changed.set()
+
+    # Loading.
+
+    def status(self) -> list[ModelStatus]:
+        """Every model, in the order of the configuration."""
+        now = self._common.clock()
+        return [slot.status(now) for slot in self._slots.values()]
+
+    async def load(self, name: str) -> None:
+        """Have a model in memory. Raises ModelNotFoundError, ModelLoadError and their kin."""
+        slot = self._slot(name)
+        if slot.services is None:
+            await self._wait_for(slot, "")
+            slot.end("", self._common.clock())
+
+    async def unload(self, name: str) -> None:
+        """Give a model's memory back now. Raises ModelError while programs use it or it has what would be lost."""
+        slot = self._slot(name)
+        async with self._busy:
+            if slot.services is None:
+                return
+            if why := _in_use(slot):
+                raise ModelError(f"model {slot.name!r}: {why}", hint="end these programs, or wait for them")
+            await self._unload(slot)
+        self._changed.set()
+
+    @asynccontextmanager
+    async def _used(self, slot: ModelSlot, process: HostedProcess) -> AsyncGenerator[tuple[Services, HostedProcess]]:
+        if slot.services is None or self._is_leaving(slot, process):
+            await self._wait_for(slot, process.id)
+        else:
+            slot.begin(process.id)
+        try:
+            services = slot.services
+            if services is None:
+                raise EngineStoppedError("engine: already stopped", hint="start another engine")
+            yield services, self._seat(slot, services, process)
+        finally:
+            slot.end(process.id, self._common.clock())
+            self._changed.set()
+
+    def _seat(self, slot: ModelSlot, services: Services, process: HostedProcess) -> HostedProcess:
+        """A process as the model knows it."""
+        seat = process.seats.get(slot.name)
+        if seat is None:
+            is_first = slot.name == self._common.names.default
+            seat = process.seats[slot.name] = process if is_first else process.seat()
+        services.processes.add(seat)
+        return seat
+
+    def _concerned(self, process: HostedProcess, message: Call[Any]) -> ModelSlot:
+        """The model that a call names, or that has what it names; the default one where none has."""
+        if name := _name(message):
+            return self._slot(name)
+        context, matcher = getattr(message, "context", None), getattr(message, "matcher", None)
+        adapter = getattr(message, "adapter", None) if context is None else None
+        for model, seat in process.seats.items():
+            slot = self._slots[model]
+            if context in seat.contexts or matcher in seat.matchers:
+                return slot
+            if adapter and slot.services is not None and slot.services.adapters.has(adapter):
+                return slot
+        return self._slot("")
+
+    def _slot(self, name: str) -> ModelSlot:
+        return self._slots[self._common.names.resolve(name or self._common.names.default)]
+
+    def _is_leaving(self, slot: ModelSlot, process: HostedProcess) -> bool:
+        """Whether a loaded model is kept from being used by further processes, because another one needs its memory."""
+        if not self._waiting or process.id in slot.holders():
+            return False
+        residents, first = [one.resident() for one in self._loaded()], self._waiting[0].demand
+        return any(one.name == slot.name for one in in_the_way(residents, first, self._capacity_bytes))
+
+    def _loaded(self) -> list[ModelSlot]:
+        return [slot for slot in self._slots.values() if slot.services is not None]
+
+    async def _wait_for(self, slot: ModelSlot, process: str) -> None:
+        """Until a model is loaded and this call has begun to use it."""
+        slot.size_bytes = slot.size_bytes or await asyncio.to_thread(expected_bytes, slot.settings)
+        now = self._common.clock()
+        waiting = _Waiting(
+            Demand(slot.name, process, slot.size_bytes, now), slot, asyncio.get_running_loop().create_future()
+        )
+        self._waiting.append(waiting)
+        self._changed.set()
+        try:
+            await waiting.done
+        except asyncio.CancelledError:
+            if waiting.done.done() and not waiting.done.cancelled() and waiting.done.exception() is None:
+                slot.end(process, self._common.clock())
+            raise
+        finally:
+            if waiting in self._waiting:
+                self._waiting.remove(waiting)
+                self._changed.set()
+
+    async def _move_forever(self) -> None:
+        while True:
+            self._changed.clear()
+            async with self._busy:
+                seconds = await self._move()
+            if seconds != 0:
+                try:
+                    async with asyncio.timeout(seconds):
+                        await self._changed.wait()
+                except TimeoutError:
+                    pass
+
+    async def _move(self) -> float | None:
+        """Make the next move; how long there is none then."""
+        residents, demands = [one.resident() for one in self._loaded()], [one.demand for one in self._waiting]
+        match next_move(residents, demands, self._capacity_bytes, self._common.clock()):
+            case Load(model=model):
+                await self._load_for_waiting(self._slots[model])
+            case Unload(model=model):
+                await self._unload(self._slots[model])
+            case Refuse(demand=demand, why=why):
+                hint = "wait for it, unload others with 'pie model unload', or choose a smaller one"
+                self._answer_waiting(demand.model, ModelLoadError(f"model {demand.model!r}: {why}", hint=hint), demand)
+            case Wait(seconds=seconds):
+                return seconds
+        return 0.0
+
+    async def _load_for_waiting(self, slot: ModelSlot) -> None:
+        error: PieError | None = None
+        if slot.services is None:
+            try:
+                await self._load(slot)
+            except OutOfPagesError as raised:
+                others = [one for one in self._loaded() if not one.keeps()]
+                if others:  # it takes more than was expected: what is in its way leaves too
+                    slot.size_bytes = self._capacity_bytes - self._taken_bytes(slot) + 1
+                    self._waiting = [
+                        _Waiting(_resized(one.demand, slot.size_bytes), slot, one.done) if one.slot is slot else one
+                        for one in self._waiting
+                    ]
+                    return
+                error = raised
+            except PieError as raised:
+                error = raised
+            except Exception as raised:  # of MLX or mlx-lm: it must not keep other models from coming and going
+                why = f"{type(raised).__name__}: {raised}"
+                error = ModelLoadError(f"model {slot.name!r}: {why}", hint="report this, with the model's name")
+        self._answer_waiting(slot.name, error)
+
+    def _answer_waiting(self, model: str, error: PieError | None, only: Demand | None = None) -> None:
+        """Tell those who wait for a model that it is there, or why it is not."""
+        for waiting in list(self._waiting):
+            if waiting.demand.model != model or (only is not None and waiting.demand is not only):
+                continue
+            self._waiting.remove(waiting)
+            if waiting.done.done():
+                continue
+            if error is None:
+                waiting.slot.begin(waiting.demand.process)
+                waiting.done.set_result(None)
+            else:
+                waiting.done.set_exception(type(error)(error.message, hint=error.hint))
+
+    def _taken_bytes(self, besides: ModelSlot) -> int:
+        return sum(slot.size_bytes for slot in self._loaded() if slot is not besides)
+
+    async def _load(self, slot: ModelSlot) -> None:
+        def report(line: str) -> None:
+            slot.text = line
+            self._progress(line)
+
+        self._tell(slot, "loading", "")
+        share = MemoryShare(self._capacity_bytes, self._taken_bytes(slot))
+        try:
+            async with AsyncExitStack() as stopping:
+                services = await start_services(slot.settings, self._common, report, stopping, share)
+                slot.size_bytes = services.held_bytes
+                slot.stopping, slot.services = stopping.pop_all(), services
+        except Exception as error:
+            self._tell(slot, "failed", str(error))
+            raise
+        slot.loaded_seconds = slot.used_seconds = self._common.clock()
+        self._tell(slot, "loaded", "")
+
+    async def _unload(self, slot: ModelSlot) -> None:
+        slot.services, stopping = None, slot.stopping
+        self._tell(slot, "unloading", "")
+        await stopping.aclose()
+        await free_memory(self._common.device)
+        slot.keep_alive_seconds = slot.settings.keep_alive_seconds
+        self._tell(slot, "unloaded", "")
+
+    def _tell(self, slot: ModelSlot, state: Any, text: str) -> None:
+        slot.state, slot.text = state, text
+        if len(self._slots) > 1 or slot.settings.load == "lazy" or slot.keep_alive_seconds is not None:
+            self._common.emit(ModelChanged(slot.name, state, text, slot.size_bytes, self._common.clock()))
+
+
+def _name(message: Call[Any]) -> str:
+    """The model that a call names, "" if it names none."""
+    return message.name if isinstance(message, LoadModel) else getattr(message, "model", "")
+
+
+def _in_use(slot: ModelSlot) -> str:
+    count = len(slot.holders())
+    return f"{plural(count, 'program uses', 'programs use')} it" if count else slot.holds_unsaved()
+
+
+def _resized(demand: Demand, size_bytes: int) -> Demand:
+    return Demand(demand.model, demand.process, size_bytes, demand.asked_seconds)
+
+
+async def _look_up_in_turn(services: Services, process: HostedProcess, message: Call[Any]) -> Any:
+    """Looks up, on a thread, what would block the engine's loop."""
+    lookup = lookups.get(type(message))
+    if lookup is None:
+        raise ProtocolError(
+            f"{type(message).__name__}: unknown to this engine", hint="use an engine of the SDK's version"
+        )
+    return await services.language.turns.run(process.id, lookup.steps(services, message), process.time.count)

@@ -1,0 +1,109 @@
+"""One model of an engine, in memory or not."""
+
+from collections import Counter
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from typing import Literal
+
+import msgspec
+
+from pie_mlx.engine.models.residence import Resident
+from pie_mlx.engine.services import Services
+from pie_mlx.engine.settings import EngineSettings
+
+State = Literal["unloaded", "loading", "loaded", "unloading", "failed"]
+
+
+class ModelStatus(msgspec.Struct, frozen=True):
+    """A model that can be loaded: what it takes of the memory, now or when it was loaded last, and how many programs
+    use it. `text` is what is being done, or why it failed. Unused, it leaves in `expires_in_seconds`."""
+
+    name: str
+    state: State
+    text: str
+    size_bytes: int
+    processes: int
+    expires_in_seconds: float | None = None
+
+
+@dataclass(slots=True, eq=False)
+class ModelSlot:
+    """A model with its parts, while it is loaded. `calls` counts those in flight, by process; `users` are the running
+    processes that have used it.
+
+    A request may change how long it stays unused, until the next one does (`keep_alive_seconds`).
+    """
+
+    settings: EngineSettings
+    keep_alive_seconds: float | None
+    services: Services | None = None
+    stopping: AsyncExitStack = field(default_factory=AsyncExitStack)
+    state: State = "unloaded"
+    text: str = ""
+    size_bytes: int = 0
+    calls: Counter[str] = field(default_factory=Counter[str])
+    users: set[str] = field(default_factory=set[str])
+    loaded_seconds: float = 0.0
+    used_seconds: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """The name that programs use."""
+        return self.settings.called
+
+    def begin(self, process: str) -> None:
+        """A call of a process begins."""
+        self.calls[process] += 1
+        if process:
+            self.users.add(process)
+
+    def end(self, process: str, now: float) -> None:
+        """A call of a process is over."""
+        self.used_seconds = now
+        self.calls[process] -= 1
+        if not self.calls[process]:
+            del self.calls[process]
+
+    def leave(self, process: str, now: float) -> None:
+        """A process has ended."""
+        if process in self.users:
+            self.users.discard(process)
+            self.used_seconds = now
+
+    def holders(self) -> frozenset[str]:
+        """The processes without whose consent it does not leave."""
+        processes = () if self.services is None else self.services.processes.values()
+        return frozenset({*self.calls, *(process.id for process in processes if process.contexts)})
+
+    def resident(self) -> Resident:
+        """It as one of those in memory."""
+        expires = None if self.keep_alive_seconds is None else self.used_seconds + self.keep_alive_seconds
+        return Resident(
+            self.name,
+            self.size_bytes,
+            self.holders(),
+            self.keeps(),
+            self.loaded_seconds,
+            self.used_seconds,
+            None if self.users else expires,
+        )
+
+    def keeps(self) -> str:
+        """Why it does not leave unasked, "" if it may."""
+        return "its keep_alive is forever" if self.keep_alive_seconds is None else self.holds_unsaved()
+
+    def holds_unsaved(self) -> str:
+        """What of its users would be lost with it, "" if nothing."""
+        if self.services is None:
+            return ""
+        if self.services.adapters.all():
+            return "it has adapters in memory"
+        return "it has snapshots in memory" if self.services.store.snapshots.all() else ""
+
+    def status(self, now: float) -> ModelStatus:
+        """It for people."""
+        resident = self.resident()
+        is_free = self.state == "loaded" and not resident.holders and not resident.keeps
+        ends = resident.expires_seconds if is_free else None
+        left = None if ends is None else max(0.0, ends - now)
+        return ModelStatus(self.name, self.state, self.text, self.size_bytes, len(resident.holders), left)

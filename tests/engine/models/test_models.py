@@ -1,0 +1,236 @@
+"""Several models in one engine."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inferlet import Context, Model, Sampler
+from inferlet._calls.host import use_host
+from pie_mlx.engine.engine import EngineCore
+from pie_mlx.engine.hosting.process import ProcessHost
+from pie_mlx.engine.settings import EngineSettings
+from pie_mlx.errors import (
+    InvalidArgumentError,
+    ModelError,
+    ModelLoadError,
+    ModelNotFoundError,
+    OutOfPagesError,
+    TokenBudgetError,
+)
+from pie_mlx.events import Event, ModelChanged, TickCompleted
+from tests.engine.running import NoClient, engine_alone, finished, small_prompt
+
+ARCHITECTURES = ("llama", "qwen3", "gemma2")
+TOKENS = 8
+
+
+class Several:
+    """An engine with several models, its events, and programs on it."""
+
+    def __init__(self, settings: list[EngineSettings], **options: Any) -> None:
+        self.events: list[Event] = []
+        self.core = EngineCore(settings, emit=self.events.append, **options)
+
+    def __enter__(self) -> "Several":
+        finished(self.core.start())
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        finished(self.core.stop())
+
+    def open(self, **options: Any) -> ProcessHost:
+        return self.core.open_process(username="tester", program="test", session=NoClient(), **options)
+
+    def states(self) -> dict[str, str]:
+        return {one.name: one.state for one in self.core.models.status()}
+
+    def run(self, *models: str, seed: int = 0) -> list[list[int]]:
+        """A program of its own computes with the models one after the other."""
+        host = self.open()
+        try:
+            return finished(program(host, models, seed))
+        finally:
+            finished(self.core.close_process(host.process_id))
+
+
+async def program(host: ProcessHost, models: tuple[str, ...], seed: int = 0) -> list[list[int]]:
+    with use_host(host):
+        return [await greedy(name, seed) for name in models]
+
+
+async def greedy(name: str, seed: int = 0) -> list[int]:
+    with Context(Model.load(name)) as context:
+        context.append(small_prompt(20, seed))
+        return await context.generate(Sampler.argmax(), max_tokens=TOKENS, stop=[], auto_flush=False).collect_tokens()
+
+
+def settings_of(folder: Path | str, **options: Any) -> EngineSettings:
+    return EngineSettings(**{"model": str(folder), "total_pages": 64, "seed": 7, "dtype": "float32", **options})
+
+
+@pytest.fixture(scope="module")
+def several(tiny_model_directory: Callable[[str], Path]) -> Iterator[Several]:
+    settings = [settings_of(tiny_model_directory(name), name=name) for name in ARCHITECTURES]
+    with Several(settings, aliases={"gpt-4o-mini": "qwen3"}) as engine:
+        yield engine
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_each_of_three_architectures_draws_the_tokens_that_it_draws_alone(
+    several: Several, tiny_model_directory: Callable[[str], Path], architecture: str
+) -> None:
+    with engine_alone(model=str(tiny_model_directory(architecture)), total_pages=64) as alone, use_host(alone.host):
+        expected = finished(_with_host(alone.host, alone.core.services.model_info.name))
+    assert several.run(architecture) == [expected]
+
+
+async def _with_host(host: ProcessHost, name: str) -> list[int]:
+    with use_host(host):
+        return await greedy(name)
+
+
+def test_twenty_programs_over_all_models_at_once_get_what_each_gets_alone(several: Several) -> None:
+    orders = [ARCHITECTURES[turn % 3 :] + ARCHITECTURES[: turn % 3] for turn in range(20)]
+    expected = {(name, seed): several.run(name, seed=seed)[0] for name in ARCHITECTURES for seed in range(4)}
+    hosts = [several.open() for _ in orders]
+
+    async def all_at_once() -> list[list[list[int]]]:
+        return await asyncio.gather(
+            *(program(host, order, turn % 4) for turn, (host, order) in enumerate(zip(hosts, orders, strict=True)))
+        )
+
+    found = finished(all_at_once())
+    for host in hosts:
+        finished(several.core.close_process(host.process_id))
+    assert found == [[expected[name, turn % 4] for name in order] for turn, order in enumerate(orders)]
+    assert several.core.models.loaded[0].store.usage().used == 0
+
+
+def test_each_model_has_a_pool_and_ticks_of_its_own(several: Several) -> None:
+    several.run(*ARCHITECTURES)
+    pools = {id(services.store) for services in several.core.models.loaded}
+    assert len(pools) == 3
+    assert {event.model for event in several.events if isinstance(event, TickCompleted)} == {"", "qwen3", "gemma2"}
+
+
+def test_numbers_of_contexts_are_of_one_model_only(several: Several) -> None:
+    host = several.open()
+    with use_host(host):
+        contexts = [Context(Model.load(name)) for name in ARCHITECTURES]
+        assert len({context.id for context in contexts}) == 3
+        for context in contexts:
+            context.release()
+    finished(several.core.close_process(host.process_id))
+
+
+def test_an_alias_names_a_model(several: Several) -> None:
+    host = several.open()
+    with use_host(host):
+        assert Model.load("gpt-4o-mini").name == "qwen3"
+    finished(several.core.close_process(host.process_id))
+
+
+def test_an_unknown_name_is_refused_with_the_list(several: Several) -> None:  # I2
+    host = several.open()
+    with use_host(host), pytest.raises(ModelNotFoundError) as raised:
+        Model.load("gpt-5")
+    finished(several.core.close_process(host.process_id))
+    assert raised.value.hint == "loaded models: llama, qwen3, gemma2, gpt-4o-mini"
+
+
+def test_a_token_budget_is_of_all_models_together(several: Several) -> None:  # M3
+    host = several.open(token_budget=30)
+    with pytest.raises(TokenBudgetError):
+        finished(program(host, ("llama", "qwen3")))
+    finished(several.core.close_process(host.process_id))
+
+
+def test_a_name_that_two_models_have_is_refused() -> None:
+    with pytest.raises(InvalidArgumentError, match="two of them have one name"):
+        EngineCore([EngineSettings(dummy=True, name="a"), EngineSettings(dummy=True, name="a")])
+
+
+def test_an_alias_of_no_model_is_refused() -> None:
+    with pytest.raises(InvalidArgumentError, match="which is no model"):
+        EngineCore(EngineSettings(dummy=True, name="a"), aliases={"b": "c"})
+
+
+def test_a_lazy_model_is_loaded_by_its_first_program_and_leaves_after_its_last() -> None:
+    lazy = settings_of("pie-tiny", name="lazy", load="lazy", keep_alive_seconds=0.0)
+    with Several([EngineSettings(dummy=True, name="first", total_pages=16), lazy]) as engine:
+        assert engine.states() == {"first": "loaded", "lazy": "unloaded"}
+        first = engine.run("lazy")
+        finished(engine.core.unload_model("lazy"))  # what it may have begun by itself is over then
+        assert engine.states() == {"first": "loaded", "lazy": "unloaded"}
+        assert engine.run("lazy") == first
+    states = [event.state for event in engine.events if isinstance(event, ModelChanged) and event.model == "lazy"]
+    assert states[:6] == ["loading", "loaded", "unloading", "unloaded", "loading", "loaded"]
+
+
+def test_a_handle_outlives_the_unloading_of_its_model() -> None:
+    lazy = settings_of("pie-tiny", name="lazy", load="lazy", keep_alive_seconds=60.0)
+    with Several([EngineSettings(dummy=True, name="first", total_pages=16), lazy]) as engine:
+        host = engine.open()
+        with use_host(host):
+            model = Model.load("lazy")
+            tokens = model.tokenizer().encode("hello")
+            finished(engine.core.unload_model("lazy"))
+            assert model.tokenizer().encode("hello") == tokens
+        assert engine.states()["lazy"] == "loaded"
+
+
+def test_a_model_with_contexts_is_not_unloaded() -> None:
+    lazy = settings_of("pie-tiny", name="lazy", load="lazy", keep_alive_seconds=0.0)
+    with Several([EngineSettings(dummy=True, name="first", total_pages=16), lazy]) as engine:
+        host = engine.open()
+        with use_host(host), Context(Model.load("lazy")), pytest.raises(ModelError, match="1 program uses it"):
+            finished(engine.core.unload_model("lazy"))
+        finished(engine.core.close_process(host.process_id))
+
+
+def test_a_load_that_fails_leaves_the_others_running(tmp_path: Path) -> None:
+    broken = settings_of(tmp_path, name="broken", load="lazy")
+    with Several([settings_of("pie-tiny", name="first"), broken]) as engine:
+        host = engine.open()
+        with use_host(host), pytest.raises(ModelLoadError):
+            Model.load("broken")
+        finished(engine.core.close_process(host.process_id))
+        assert engine.run("first")[0]
+
+
+def test_a_fault_of_the_libraries_while_a_model_is_loaded_is_told_and_the_others_go_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lazy = settings_of("pie-tiny", name="lazy", load="lazy")
+    with Several([settings_of("pie-tiny", name="first"), lazy]) as engine:
+        with monkeypatch.context() as broken:
+
+            async def fails(*arguments: object) -> None:
+                raise RuntimeError("no memory")
+
+            broken.setattr("pie_mlx.engine.models.models.start_services", fails)
+            with pytest.raises(ModelLoadError, match="RuntimeError: no memory"):
+                finished(engine.core.load_model("lazy"))
+        assert engine.states() == {"first": "loaded", "lazy": "failed"}
+        assert engine.run("first") == engine.run("lazy")
+
+
+def test_a_model_that_does_not_fit_beside_a_pinned_one_is_refused_with_the_numbers() -> None:
+    models = [settings_of("pie-tiny", name="first"), settings_of("pie-tiny", name="second", load="lazy")]
+    with Several(models, memory_bytes=2290 << 20) as engine:
+        host = engine.open()
+        with use_host(host), pytest.raises(OutOfPagesError, match="of other models"):
+            Model.load("second")
+        finished(engine.core.close_process(host.process_id))
+
+
+def test_the_models_of_an_engine_are_listed(several: Several) -> None:
+    from inferlet import runtime
+
+    host = several.open()
+    with use_host(host):
+        assert runtime.models() == list(ARCHITECTURES)
+    finished(several.core.close_process(host.process_id))

@@ -1,0 +1,104 @@
+"""Models by their names, on every interface and for the command line."""
+
+import json
+import urllib.error
+import urllib.request
+
+import pytest
+
+from pie_mlx import Engine, EngineSettings
+from pie_mlx.client import connect
+from pie_mlx.errors import AuthError, ModelNotFoundError
+from tests.server.running import RunningServer
+
+HELLO = [{"role": "user", "content": "hi"}]
+ASKED = {
+    "/v1/chat/completions": {"messages": HELLO, "max_tokens": 1},
+    "/v1/completions": {"prompt": "hi", "max_tokens": 1},
+    "/v1/responses": {"input": "hi", "max_output_tokens": 1},
+    "/v1/messages": {"messages": HELLO, "max_tokens": 1},
+    "/api/chat": {"messages": HELLO, "stream": False, "options": {"num_predict": 1}},
+    "/api/generate": {"prompt": "hi", "stream": False, "options": {"num_predict": 1}},
+}
+
+
+def two_models(on_event, resolve):
+    models = [
+        EngineSettings(dummy=True, name="main", total_pages=64, seed=1),
+        EngineSettings("pie-tiny", name="router", total_pages=64, seed=1, load="lazy", keep_alive_seconds=600.0),
+    ]
+    return Engine(models, aliases={"gpt-4o-mini": "router"}, on_event=on_event, resolve=resolve)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    running = RunningServer(tmp_path_factory.mktemp("models"), engine=two_models, model="main").start()
+    yield running
+    running.stop()
+
+
+def fetch(server, path, body=None):
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(server.http + path, data, {"content-type": "application/json"})
+    try:
+        with urllib.request.urlopen(request) as answer:
+            return answer.status, json.loads(answer.read())
+    except urllib.error.HTTPError as error:
+        return error.code, json.loads(error.read())
+
+
+async def work(server, act):
+    async with await connect(server.url, token=server.server.token) as client:
+        return await act(client)
+
+
+async def states(server):
+    rows = await work(server, lambda client: client.models.list())
+    return {row["name"]: row["state"] for row in rows}
+
+
+async def test_listing_models_loads_none_and_says_which_are_in_memory(server):
+    await work(server, lambda client: client.models.unload("router"))
+    _, listed = fetch(server, "/v1/models")
+    assert [(model["id"], model["state"]) for model in listed["data"]] == [("main", "loaded"), ("router", "unloaded")]
+    assert [model["name"] for model in fetch(server, "/api/tags")[1]["models"]] == ["main", "router"]
+    assert [model["name"] for model in fetch(server, "/api/ps")[1]["models"]] == ["main"]
+    assert await states(server) == {"main": "loaded", "router": "unloaded"}
+
+
+@pytest.mark.parametrize("path", ASKED)
+@pytest.mark.parametrize("model", ["main", "router", "gpt-4o-mini"])
+def test_a_request_is_answered_by_the_model_that_it_names(server, path, model):
+    status, answer = fetch(server, path, {"model": model, **ASKED[path]})
+    assert (status, answer["model"]) == (200, model)
+
+
+@pytest.mark.parametrize("path", ASKED)
+def test_an_unknown_name_is_refused_with_the_list(server, path):
+    status, answer = fetch(server, path, {"model": "gpt-5", **ASKED[path]})
+    assert status == 404
+    assert "there is main, router" in json.dumps(answer)
+
+
+async def test_a_client_loads_a_model_and_gives_its_memory_back(server):
+    await work(server, lambda client: client.models.load("gpt-4o-mini"))
+    assert (await states(server))["router"] == "loaded"
+    await work(server, lambda client: client.models.unload("router"))
+    assert (await states(server))["router"] == "unloaded"
+
+
+async def test_a_model_that_is_not_there_cannot_be_loaded(server):
+    with pytest.raises(ModelNotFoundError):
+        await work(server, lambda client: client.models.load("gpt-5"))
+
+
+async def test_ollamas_keep_alive_says_when_the_model_leaves(server):
+    fetch(server, "/api/generate", {"model": "router", "keep_alive": "10s", "stream": False})
+    (router,) = [row for row in await work(server, lambda client: client.models.list()) if row["name"] == "router"]
+    assert 0 < router["expires_in_seconds"] <= 10
+
+
+async def test_who_is_no_administrator_loads_no_models(server):
+    async with await connect(server.url, username="ada") as client:
+        with pytest.raises(AuthError):
+            await client.models.unload("router")
