@@ -43,7 +43,7 @@ class ListeningRun:
             config = change(self.config, server=change(self.config.server, port=self.port))
             server = Server(
                 server_settings(config),
-                engine_maker(config, self.settings, home, progress=progress),
+                engine_maker(config, [self.settings], home, progress=progress),
                 home=home,
                 model=model_name(self.settings),
                 keys=user_keys(config, home),

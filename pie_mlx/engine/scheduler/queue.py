@@ -16,7 +16,7 @@ from pie_mlx.engine.paging.spill import Spill
 from pie_mlx.engine.paging.stored_kv import StoredKv
 from pie_mlx.engine.policies import Limits, Policy, Reason
 from pie_mlx.engine.scheduler.device_turns import DeviceTurns
-from pie_mlx.engine.scheduler.forward_task import Completion, ForwardTask, PassContinuation
+from pie_mlx.engine.scheduler.forward_task import Completion, ForwardTask, PassContinuation, Timer
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.scheduler.reports import TickReports
 from pie_mlx.engine.scheduler.restoring import Restorer
@@ -29,26 +29,6 @@ from pie_mlx.events import ContextRestoring, Event
 from pie_mlx.metal.page_pool.pool import HostContent
 
 T = TypeVar("T")
-
-
-class Timer:
-    """Calls `attempt` every `seconds` until it answers True or the timer is cancelled. On the loop that made it."""
-
-    def __init__(self, seconds: float, attempt: Callable[[], bool]) -> None:
-        self._seconds = seconds
-        self._attempt = attempt
-        self._start()
-
-    def cancel(self) -> None:
-        """Idempotent."""
-        self._handle.cancel()
-
-    def _start(self) -> None:
-        self._handle = asyncio.get_running_loop().call_later(self._seconds, self._fire)
-
-    def _fire(self) -> None:
-        if not self._attempt():
-            self._start()
 
 
 class SchedulerQueue:

@@ -61,16 +61,14 @@ class Scheduler:
     ) -> None:
         """`turns` give it the device where other models want it too."""
         self._state, self._runner, self._accounting = state, runner, accounting
-        self._patience_seconds = patience_seconds
-        self._policy, self._limits, self._emit = policy, limits, emit
+        self._policy, self._limits, self._emit, self._patience_seconds = policy, limits, emit, patience_seconds
         self._page_io, self._restorer, self._reports = page_io, restorer, reports
         self._claims = Claims(state, runner, enabled=runs_ahead)
         self._prompt_gate = PromptGate(state)
         self._sharing = DeviceSharing(state)
         self._firing = FiringState()
         self._quiet_since = self._runnable_since = self._committed = time.monotonic()
-        self._wait_seconds = 0.0
-        self._turns = turns
+        self._wait_seconds, self._turns = 0.0, turns
 
     async def tick_forever(self, fail: Callable[[BaseException], None]) -> None:
         """Until it is cancelled. A fault of the engine ends it; `fail` gets the error, which is raised."""

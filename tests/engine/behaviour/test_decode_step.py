@@ -31,7 +31,7 @@ STEPS, STEPS_BEFORE = 16, 4
 MOST_FILES, MOST_CALLS = 59, 600
 """What a step passes through now, of the SDK and the engine, whatever the device: without the room of the CPU, and
 without comprehensions, which are no calls from Python 3.12 on. Lower them with the step; a file
-more needs a reason, as the sharing of the device between users had."""
+more needs a reason, as the sharing of the device between users, and between models, had."""
 
 CARRIERS = {
     "Forward": "the program's call: the tokens, and what to read of them",
