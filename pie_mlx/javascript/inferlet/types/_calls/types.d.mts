@@ -51,7 +51,7 @@ export type ContextState = {
     counters: PageCounters;
 };
 /**
- * Facts of the runtime of this inferlet.
+ * Facts of the runtime of this inferlet. Of its `models` those `loaded` are in memory now.
  */
 export type RuntimeInfo = {
     version: string;
@@ -59,6 +59,16 @@ export type RuntimeInfo = {
     username: string;
     models: (string)[];
     process_id: string;
+    loaded: (string)[];
+};
+/**
+ * Vectors one after the other, float32 in little-endian bytes, each of `dimensions` values; and the tokens of each
+ * text.
+ */
+export type Embeddings = {
+    vectors: Uint8Array;
+    dimensions: number;
+    tokens: (number)[];
 };
 /**
  * One token per draw, and for a sampler with `scores` the log-probability of each. `states` are those that each
@@ -150,10 +160,11 @@ export type Reuse = {
  *
  * `attached` of its inputs were not computed: their pages were cached. `replayed` tokens were known and computed
  * again: those of the inputs whose pages were cached beyond the last kept state of recurrent layers, and those that
- * the context had lost before the pass. `drafted` guesses were run after the inputs. The first `kept` of the tokens
- * that a speculating or continued pass drew are in KV. `prefetched` are those of steps that follow, of which the
- * context counts nothing yet. `reuse` is there if a page could have been attached. Of the drawn tokens, `forced` were
- * appended without being drawn, as a grammar left no choice (G16).
+ * the context had lost before the pass. `drafted` guesses of `drafted_by` were run after the inputs, and `accepted` of
+ * them were right. The first `kept` of the tokens that a speculating or continued pass drew are in KV. `prefetched`
+ * are those of steps that follow, of which the context counts nothing yet. `reuse` is there if a page could have been
+ * attached. Of the drawn tokens, `forced` were appended without being drawn, as a grammar left no choice (G16).
+ * `others` are the counters of the other contexts.
  */
 export type ForwardReply = {
     results: (SampledTokens | RawLogits | Probabilities | LogprobValues | EntropyValue | HiddenStateValues | AttentionScoreValues)[];
@@ -166,6 +177,9 @@ export type ForwardReply = {
     replayed: number;
     reuse: Reuse | null;
     forced: number;
+    others: (PageCounters)[];
+    accepted: number;
+    drafted_by: string;
 };
 /**
  * How a model marks its reasoning. `opened_by_cue`: the cue itself opens the block, so text starts inside it.
@@ -204,10 +218,28 @@ export type Formats = {
     strips_first_space: boolean;
 };
 /**
+ * How a model makes vectors of `dimensions` values: of its final hidden states it takes the mean, the `last` one,
+ * the first one (`cls`) or the largest values (`max`), of length 1 where it `normalizes`.
+ *
+ * A text has at most `maximum_tokens`, those included that the tokenizer puts around it. `prompts` by name are texts
+ * to put before others, `default_prompt` where none is named. To rerank, a cross-encoder `scores` query and document
+ * together, a decoder trained for it `judges` them, and any other model `compares` their vectors.
+ */
+export type EmbeddingFormat = {
+    pooling: "cls" | "last" | "max" | "mean";
+    normalizes: boolean;
+    dimensions: number;
+    maximum_tokens: number;
+    prompts: Record<string, string> | ReadonlyMap<number, string>;
+    default_prompt: string;
+    reranking: "compares" | "judges" | "scores";
+};
+/**
  * A loaded model. `maximum_positions` bounds positions (F4); `vocabulary_size` is the width of a logits row,
  * `hidden_size` that of a hidden state, 0 if none can be read. Its chat template reads the variables
  * `template_variables`; without a chat template of its own it is given ChatML. Its attention layers have
- * `attention_groups` KV heads together, 0 if their scores cannot be read.
+ * `attention_groups` KV heads together, 0 if their scores cannot be read. An encoder makes vectors, and `generates` no
+ * text.
  */
 export type ModelInfo = {
     name: string;
@@ -219,6 +251,8 @@ export type ModelInfo = {
     template_variables: (string)[];
     has_chat_template: boolean;
     attention_groups: number;
+    generates: boolean;
+    embedding: EmbeddingFormat | null;
 };
 /**
  * A tool call: name and JSON text of the arguments.
@@ -320,6 +354,13 @@ export type Vocabulary = {
 export type RenderedTurn = {
     tokens: (number)[];
     state: ChatState;
+};
+/**
+ * The score of each document, higher is better, and the tokens that were read for it.
+ */
+export type Relevance = {
+    scores: (number)[];
+    tokens: (number)[];
 };
 /**
  * Feed tokens. Raises GrammarRejectedError and changes nothing if one of them is forbidden.
@@ -499,6 +540,24 @@ export type SentDestroyAdapter = {
     adapter: number | bigint;
 };
 /**
+ * A vector for each text or list of tokens. `pooling`, `normalize` and `prompt` None are those of the model;
+ * `prompt_name` names one of its prompts. Vectors are cut to the first `dimensions`, 0 for all of them. Texts that are
+ * too long are cut at their end with `truncate`.
+ *
+ * Tokens are taken as they are, without a prompt and without the tokenizer's own ones around them. Raises
+ * InvalidArgumentError for a text without tokens, ContextLengthError.
+ */
+export type SentEmbed = {
+    model: string;
+    texts: readonly (string | Ints)[];
+    prompt?: string | null | undefined;
+    prompt_name?: string | null | undefined;
+    pooling?: "max" | "mean" | "cls" | "last" | null | undefined;
+    normalize?: boolean | null | undefined;
+    dimensions?: number | bigint | undefined;
+    truncate?: boolean | undefined;
+};
+/**
  * Text to token ids; special tokens in the text are recognised. With `begins` the text begins a sequence: the
  * tokens come first that the tokenizer puts before a text, such as BOS, unless the text has them. None are added
  * otherwise.
@@ -648,15 +707,16 @@ export type SentSlot = {
 /**
  * Guesses at the tokens after a pass's last input, verified in that pass (V2).
  *
- * At most `limit` of them count. `drafts` None lets the engine guess. `parents` makes a tree of the drafts: each
- * names the draft it follows, -1 the last input; None is a chain. Of what was right, a token of `stop_tokens` and all
- * after it leave KV (V6).
+ * At most `limit` of them count. `drafts` None lets the engine guess, with the `source` named. `parents` makes a tree
+ * of the drafts: each names the draft it follows, -1 the last input; None is a chain. Of what was right, a token
+ * of `stop_tokens` and all after it leave KV (V6).
  */
 export type SentSpeculation = {
     limit: number | bigint;
     drafts?: Ints | null | undefined;
     parents?: Ints | null | undefined;
     stop_tokens?: Ints | undefined;
+    source?: "auto" | "draft_model" | "mtp" | "ngram" | undefined;
 };
 /**
  * What a text is expected to come to: `expected` tokens in all, None if unknown, with the squared
@@ -685,6 +745,16 @@ export type SentContinuation = {
     claimed?: number | bigint | undefined;
 };
 /**
+ * Another context of a pass, whose last row its rule reads: the `tokens` that it computes, at their slot numbers,
+ * with its own `adapter` and noise. What the pass draws is computed in all of its contexts.
+ */
+export type SentOtherContext = {
+    context: number | bigint;
+    tokens: Ints;
+    adapter?: number | bigint | undefined;
+    zo_seed?: number | bigint | undefined;
+};
+/**
  * One pass over a context: a decode step is one of these.
  *
  * `pending` is the drained buffer, computed first; `tokens` are the pass's own input, at `positions` or, when None, at
@@ -694,7 +764,8 @@ export type SentContinuation = {
  * of variation) renews the automatic bid before the pass (B4). With `speculation`, the one sampler of the pass, at the
  * last own input, answers every token that was verified, and matchers are advanced up to the first stop token. With a
  * `continuation` further steps follow.
- * `adapter` and the noise of `zo_seed` are for `tokens`, not for `pending` (F1, F10); 0 is none.
+ * `adapter` and the noise of `zo_seed` are for `tokens`, not for `pending` (F1, F10); 0 is none. The `others` are
+ * those whose rows the sampler's rule reads, in its order: all contexts of the pass are one to the engine (L11).
  */
 export type SentForward = {
     context: number | bigint;
@@ -713,6 +784,7 @@ export type SentForward = {
     continuation?: SentContinuation | null | undefined;
     adapter?: number | bigint | undefined;
     zo_seed?: number | bigint | undefined;
+    others?: readonly SentOtherContext[] | undefined;
 };
 /**
  * Fresh weights and evolution state for the projections named by `targets` (Z1). Raises InvalidArgumentError.
@@ -763,11 +835,14 @@ export type SentLoadAdapter = {
 /**
  * Bind to a loaded model. `template` has variables for its chat template, the JSON text of an object; "" for none.
  *
- * Raises ModelNotFoundError, and InvalidArgumentError for variables that the template does not read.
+ * It is loaded if it is not in memory, and may then leave after `keep_alive_seconds` without use, never if they are
+ * negative; None leaves that as it is. Raises ModelNotFoundError, and InvalidArgumentError for variables that the
+ * template does not read.
  */
 export type SentLoadModel = {
     name: string;
     template?: string | undefined;
+    keep_alive_seconds?: number | null | undefined;
 };
 /**
  * The user's adapter of that name; None if there is none.
@@ -819,10 +894,12 @@ export type SentReadAdapter = {
  */
 export type SentReadHttpRequest = object;
 /**
- * Market figures for the caller, with `latency_seconds` of the named context, if any.
+ * Market figures for the caller at a model, that of the `context` or the default one where none is named, with
+ * `latency_seconds` of the context, if any.
  */
 export type SentReadMarket = {
     context?: number | bigint | null | undefined;
+    model?: string | undefined;
 };
 /**
  * The allowed next tokens; [] if all are allowed.
@@ -935,6 +1012,17 @@ export type SentRenderTurn = {
     turn: SentTurn;
     state?: SentChatState | undefined;
     template?: string | undefined;
+};
+/**
+ * How well each document answers the query. `instruction` tells a model that judges what is looked for. Documents
+ * that are too long are cut at their end with `truncate`. Raises InvalidArgumentError, ContextLengthError.
+ */
+export type SentRerank = {
+    model: string;
+    query: string;
+    documents: readonly (string)[];
+    instruction?: string | null | undefined;
+    truncate?: boolean | undefined;
 };
 /**
  * Add working pages (P4).
@@ -1148,6 +1236,10 @@ export type Calls = {
         fields: SentDestroyAdapter;
         reply: null;
     };
+    embed: {
+        fields: SentEmbed;
+        reply: Embeddings;
+    };
     encode: {
         fields: SentEncode;
         reply: (number)[];
@@ -1275,6 +1367,10 @@ export type Calls = {
     render_turn: {
         fields: SentRenderTurn;
         reply: RenderedTurn;
+    };
+    rerank: {
+        fields: SentRerank;
+        reply: Relevance;
     };
     reserve_pages: {
         fields: SentReservePages;

@@ -10,7 +10,7 @@ export class Others {
      * @param {Sampler} sampler
      * @param {GenerateOptions} options
      */
-    constructor(handle: ContextHandle, sampler: Sampler, { others, speculator, systemSpeculation }: GenerateOptions);
+    constructor(handle: ContextHandle, sampler: Sampler, { others, speculator, systemSpeculation, speculation }: GenerateOptions);
     /** Whether there are none. */
     get isEmpty(): boolean;
     /** Buffer the start of the model's turn in each of them, or in none. */
