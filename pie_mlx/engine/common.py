@@ -34,3 +34,8 @@ class Common:
     started: set[str] = field(default_factory=set[str])
     """Models that were in memory before."""
     clock: Callable[[], float] = time.monotonic
+
+    @property
+    def shared_turns(self) -> DeviceTurns | None:
+        """The device's turns, None for an engine with one model, which needs none."""
+        return self.turns if len(self.names.names) > 1 else None

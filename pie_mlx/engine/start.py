@@ -71,7 +71,7 @@ async def start_services(
     stopping.push_async_callback(drafts.stop)
     language = language_of(model)
     stopping.callback(language.close)
-    vectors = embedder_of(model, language.tokenizer, _open_encoder(settings, model, runner, stopping))
+    vectors = embedder_of(model, language.tokenizer, _open_encoder(settings, common, model, runner, stopping))
     archive = _open_archive(settings, model.name, model.config, language.tokenizer)
     stopping.push_async_callback(archive.close)
     spill = await _open_spill(settings, model, emit)
@@ -151,7 +151,7 @@ def _begin_to_tick(
         disk=disk,
         runs_ahead=settings.runs_ahead,
         patience_seconds=settings.request_timeout_seconds,
-        turns=common.turns if len(common.names.names) > 1 else None,
+        turns=common.shared_turns,
     )
     stopping.push_async_callback(queue.stop)
     if disk is not None:
@@ -170,12 +170,12 @@ async def _ended(task: "asyncio.Task[None]") -> None:
 
 
 def _open_encoder(
-    settings: EngineSettings, model: LoadedModel, runner: Runner, stopping: AsyncExitStack
+    settings: EngineSettings, common: Common, model: LoadedModel, runner: Runner, stopping: AsyncExitStack
 ) -> EncoderQueue | None:
     if not isinstance(model.network, EncoderNetwork):
         return None
     size = PieceSize(settings.decode_stall_seconds, settings.max_batch_tokens)
-    queue = EncoderQueue(runner, model.network.encoder, size)
+    queue = EncoderQueue(runner, model.network.encoder, size, turns=common.shared_turns)
     stopping.push_async_callback(queue.stop)
     return queue
 

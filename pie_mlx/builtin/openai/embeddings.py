@@ -8,8 +8,8 @@ from array import array
 from typing import ClassVar, Literal
 
 import msgspec
-from fields import OfModel, Prompts, Whole
-from prompts import load_model, prompts_of
+from fields import KeepAlive, OfModel, Prompts, Whole
+from prompts import load_kept, load_model, prompts_of
 from wire import Body, Refusal, read_body, reported
 
 MOST_INPUTS = 2048
@@ -30,7 +30,9 @@ class EmbeddingRequest(Body, kw_only=True):
 class Embedded(OfModel):
     """The fields of both requests for vectors. No option changes them."""
 
-    HINTS: ClassVar[frozenset[str]] = frozenset({"keep_alive", "options"})
+    HINTS: ClassVar[frozenset[str]] = frozenset({"options"})
+
+    keep_alive: KeepAlive = None
 
 
 class EmbedRequest(Embedded, kw_only=True):
@@ -73,7 +75,7 @@ async def embed(body):
     """/api/embed. Texts that are too long are cut at their end, unless `truncate` is false."""
     begun = time.perf_counter_ns()
     request = await read_body(body, EmbedRequest)
-    model = load_model(request.model_name)
+    model = load_kept(request)
     texts = [request.input] if request.input and isinstance(request.input, str) else request.input or []
     check_count(texts, "input")
     found = await model.embed(texts, dimensions=request.dimensions, truncate=request.truncate, normalize=True)
@@ -86,9 +88,7 @@ async def embed(body):
 async def embed_one(body):
     """/api/embeddings, the older form of the same for one text."""
     request = await read_body(body, EmbeddingsRequest)
-    found = await load_model(request.model_name).embed(
-        [request.prompt] if request.prompt else [], truncate=True, normalize=True
-    )
+    found = await load_kept(request).embed([request.prompt] if request.prompt else [], truncate=True, normalize=True)
     vector = next(iter(found), [])
     return await answered(request, lambda: _encode({"embedding": vector}), sum(found.token_counts))
 

@@ -31,6 +31,8 @@ class RefusedText(Strict, tag="refusal"):
 
 
 Content = str | list[Text]
+KeepAlive = float | Annotated[str, Meta(pattern=r"^-?[0-9]+(\.[0-9]+)?(ms|s|m|h)?$")] | None
+"""How long Ollama's requests leave a model in memory: seconds, or a text like "5m"."""
 
 
 class Turn(Strict):

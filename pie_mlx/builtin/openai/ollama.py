@@ -12,7 +12,7 @@ from completions import begin_texts
 from decoding import arguments_object
 from fields import OfModel
 from msgspec import Meta
-from prompts import begin_replies, load_model
+from prompts import begin_replies, load_kept, load_model
 from wire import EventForm, Refusal, Strict, Terms, read_body, reported, send, unsupported
 
 from inferlet import runtime
@@ -76,7 +76,7 @@ class Drawn(OfModel):
     ADVICE: ClassVar[dict[str, str]] = {r"messages\[\d+\]\.images": "only text is read"}
 
     stream: bool = True
-    keep_alive: float | Annotated[str, Meta(pattern=r"^-?[0-9]+(\.[0-9]+)?(ms|s|m|h)?$")] | None = None
+    keep_alive: fields.KeepAlive = None
     format: Literal["", "json"] | dict[str, Any] = ""
     think: bool | Literal["low", "medium", "high"] | None = None
     options: Options = msgspec.field(default_factory=Options)
@@ -141,7 +141,7 @@ async def chat(body):
     if not request.messages:
         return _loaded(request, ChatForm)
     if request.keep_alive is not None:
-        _keep(request)
+        load_kept(request)
     return await _answer(request, body, _messages(request.messages), ChatForm, tools=request.tools)
 
 
@@ -151,7 +151,7 @@ async def generate(body):
     if not request.prompt:
         return _loaded(request, TextForm)
     if request.keep_alive is not None:
-        _keep(request)
+        load_kept(request)
     if not request.raw:
         system = [fields.System(content=request.system)] if request.system else []
         return await _answer(request, body, [*system, fields.User(content=request.prompt)], TextForm)
@@ -160,18 +160,6 @@ async def generate(body):
     top = min(request.top_logprobs, 5) if request.logprobs else None
     text = fields.CompletionRequest(prompt=request.prompt, logprobs=top, **_drawn(request))
     return await send(request, TextForm(request), begin_texts(text, len(body)))
-
-
-UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-
-
-def _keep(request):
-    """Load the model, to stay unused for as long as the request says; where it says nothing, as the engine does."""
-    given = request.keep_alive
-    if isinstance(given, str):
-        unit = given.lstrip("-0123456789.")
-        given = float(given.removesuffix(unit)) * UNITS[unit or "s"]
-    return load_model(request.model_name, keep_alive=given)
 
 
 async def tags(body):
@@ -230,7 +218,7 @@ def _now():
 
 def _loaded(request, form):
     """The answer to a request that says nothing: clients load a model by it."""
-    _keep(request)
+    load_kept(request)
     return {"headers": reported(request.left_out), "body": form(request).line("", done=True, done_reason="load")}
 
 

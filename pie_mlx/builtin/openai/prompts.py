@@ -138,6 +138,7 @@ def plain_text(content):
     return content if isinstance(content, str) else "".join(part.text for part in content)
 
 
+UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 ROOMY_TOKEN = 16
 """Characters of a token: far more than most tokens have."""
 
@@ -151,6 +152,16 @@ def load_model(name, template=None, keep_alive=None):
         if getattr(error, "code", "") == "model_not_found":
             raise Refusal.unknown_model(name, runtime.models()) from None
         raise
+
+
+def load_kept(request):
+    """The model of an Ollama request, to stay unused for as long as that says; where it says nothing, as the engine
+    does. Raises Refusal."""
+    given = request.keep_alive
+    if isinstance(given, str):
+        unit = given.lstrip("-0123456789.")
+        given = float(given.removesuffix(unit)) * UNITS[unit or "s"]
+    return load_model(request.model_name, keep_alive=given)
 
 
 def load_with_variables(request, terms):

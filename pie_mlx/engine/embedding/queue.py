@@ -10,8 +10,12 @@ from dataclasses import dataclass
 from pie_mlx.engine.embedding.batches import ByLength, PieceSize, neighbours
 from pie_mlx.engine.model.encoders.encoder import Encoder, EncoderInput, Reading, Rows
 from pie_mlx.engine.model.runner.runner import Runner
+from pie_mlx.engine.scheduler.device_turns import DeviceTurns
 from pie_mlx.errors import BatchFailedError
 from pie_mlx.metal.faults import one_line
+
+WORTH = 0.0
+"""Texts have no pages to bid for: a piece has its turn once other models have had theirs."""
 
 
 @dataclass(slots=True, eq=False)
@@ -40,9 +44,15 @@ class EncoderQueue:
     """
 
     def __init__(
-        self, runner: Runner, encoder: Encoder, size: PieceSize, clock: Callable[[], float] = time.monotonic
+        self,
+        runner: Runner,
+        encoder: Encoder,
+        size: PieceSize,
+        clock: Callable[[], float] = time.monotonic,
+        turns: DeviceTurns | None = None,
     ) -> None:
-        self._runner, self._encoder, self._size, self._clock = runner, encoder, size, clock
+        """`turns` give it the device where other models want it too."""
+        self._runner, self._encoder, self._size, self._clock, self._turns = runner, encoder, size, clock, turns
         self._numbers = itertools.count()
         self._texts: dict[int, _Text] = {}
         self._by_length: dict[Reading, ByLength] = {}
@@ -111,9 +121,14 @@ class EncoderQueue:
     async def _work(self) -> None:
         try:
             while self._texts:
-                await self._compute(self._next_piece())
+                if self._turns is not None:
+                    await self._turns.take(self, WORTH)
+                if self._texts:  # what waited for the turn may be cancelled
+                    await self._compute(self._next_piece())
         finally:
             self._working = None
+            if self._turns is not None:
+                self._turns.leave(self)
 
     async def _compute(self, piece: list[_Text]) -> None:
         inputs, reading = [text.input for text in piece], piece[0].order.reading

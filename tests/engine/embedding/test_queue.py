@@ -10,6 +10,7 @@ import pytest
 from pie_mlx.engine.embedding.batches import PieceSize
 from pie_mlx.engine.embedding.queue import EncoderQueue
 from pie_mlx.engine.model.encoders.encoder import EncoderInput
+from pie_mlx.engine.scheduler.device_turns import DeviceTurns
 from pie_mlx.errors import BatchFailedError
 
 
@@ -39,9 +40,9 @@ async def device() -> Device:
     return Device()
 
 
-def queue_on(device: Device, most: int = 40) -> EncoderQueue:
+def queue_on(device: Device, most: int = 40, turns: DeviceTurns | None = None) -> EncoderQueue:
     kind: Any = EncoderQueue
-    return kind(device, device, PieceSize(1.0, most, most), clock=lambda: 0.0)
+    return kind(device, device, PieceSize(1.0, most, most), clock=lambda: 0.0, turns=turns)
 
 
 def text(number: int, length: int = 10) -> EncoderInput:
@@ -107,3 +108,37 @@ async def test_what_waits_when_the_engine_stops_is_told(device: Device) -> None:
     await queue.stop()
     with pytest.raises(BatchFailedError, match="stopped"):
         await waits
+
+
+async def _begun() -> None:
+    for _ in range(5):  # turns of the loop, in which a task gets to its wait
+        await asyncio.sleep(0)
+
+
+async def test_another_model_that_wants_the_device_has_it_between_two_pieces(device: Device) -> None:
+    turns = DeviceTurns()
+    queue = queue_on(device, turns=turns)
+    device.open.clear()
+    texts = asyncio.create_task(queue.run("ada", [text(number) for number in range(12)], "mean"))
+    await _begun()
+    other = asyncio.create_task(turns.take("decoder", 0.0))
+    await asyncio.sleep(0)
+    device.open.set()
+    assert await other
+    assert (len(device.pieces), queue.waiting) == (1, 8)
+    turns.give("decoder")
+    assert len(await texts) == 12
+    assert not await turns.take("decoder", 0.0)
+
+
+async def test_texts_that_are_cancelled_while_another_model_has_the_device_are_not_computed(device: Device) -> None:
+    turns = DeviceTurns()
+    queue = queue_on(device, turns=turns)
+    await turns.take("decoder", 0.0)
+    texts = asyncio.create_task(queue.run("ada", [text(1)], "mean"))
+    await _begun()
+    texts.cancel()
+    await asyncio.gather(texts, return_exceptions=True)
+    turns.give("decoder")
+    assert len(await queue.run("ada", [text(2)], "mean")) == 1
+    assert device.pieces == [[2]]

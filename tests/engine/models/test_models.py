@@ -1,12 +1,15 @@
 """Several models in one engine."""
 
 import asyncio
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from benchmarks.tiny_encoders import TEXTS, write_conventions, write_tiny_encoder
 from inferlet import Context, Model, Sampler
 from inferlet._calls.host import use_host
 from pie_mlx.engine.engine import EngineCore
@@ -21,6 +24,7 @@ from pie_mlx.errors import (
     TokenBudgetError,
 )
 from pie_mlx.events import Event, ModelChanged, TickCompleted
+from tests.engine.model.encoders.reference import PATH as REFERENCE
 from tests.engine.running import NoClient, engine_alone, finished, small_prompt
 
 ARCHITECTURES = ("llama", "qwen3", "gemma2")
@@ -234,3 +238,45 @@ def test_the_models_of_an_engine_are_listed(several: Several) -> None:
     with use_host(host):
         assert runtime.models() == list(ARCHITECTURES)
     finished(several.core.close_process(host.process_id))
+
+
+@pytest.fixture(scope="module")
+def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_conventions(write_tiny_encoder(tmp_path_factory.mktemp("bert"), "bert"), normalises=False)
+
+
+@pytest.mark.parametrize("order", [("main", "encoder"), ("encoder", "main")])
+def test_an_encoder_and_a_decoder_compute_beside_each_other_what_each_computes_alone(
+    tiny_encoder: Path, tiny_model_directory: Callable[[str], Path], order: tuple[str, str], several: Several
+) -> None:
+    folders = {"main": tiny_model_directory("llama"), "encoder": tiny_encoder}
+
+    async def both(host: ProcessHost) -> tuple[list[int], list[list[float]]]:
+        with use_host(host):
+            return await asyncio.gather(greedy("main"), Model.load("encoder").embed(TEXTS * 20))
+
+    with Several([settings_of(folders[name], name=name) for name in order]) as engine:
+        host = engine.open()
+        tokens, vectors = finished(both(host))
+        with use_host(host):
+            assert [Model.load(name).info.generates for name in ("main", "encoder")] == [True, False]
+            with pytest.raises(InvalidArgumentError, match="encoder is an encoder, which writes no text"):
+                Context(Model.load("encoder"))
+        finished(engine.core.close_process(host.process_id))
+    assert [tokens] == several.run("llama")
+    np.testing.assert_allclose(vectors, json.loads(REFERENCE.read_text())["bert"]["mean"] * 20, atol=5e-5)
+
+
+def test_an_encoder_comes_when_vectors_are_wanted_and_gives_its_memory_back(tiny_encoder: Path) -> None:
+    lazy = settings_of(tiny_encoder, name="encoder", load="lazy", keep_alive_seconds=600.0)
+    with Several([settings_of("pie-tiny", name="main"), lazy]) as engine:
+        host = engine.open()
+        with use_host(host):
+            model = Model.load("encoder")
+            before = finished(model.embed(TEXTS))
+            finished(engine.core.unload_model("encoder"))
+            assert engine.states() == {"main": "loaded", "encoder": "unloaded"}
+            assert finished(model.embed(TEXTS)) == before
+        finished(engine.core.close_process(host.process_id))
+        (_, encoder) = engine.core.models.status()
+        assert 0 < encoder.size_bytes < 1 << 20

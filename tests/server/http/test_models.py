@@ -92,8 +92,10 @@ async def test_a_model_that_is_not_there_cannot_be_loaded(server):
         await work(server, lambda client: client.models.load("gpt-5"))
 
 
-async def test_ollamas_keep_alive_says_when_the_model_leaves(server):
-    fetch(server, "/api/generate", {"model": "router", "keep_alive": "10s", "stream": False})
+@pytest.mark.parametrize(("path", "asked"), [("generate", {"stream": False}), ("embed", {"input": "hi"})])
+async def test_ollamas_keep_alive_says_when_the_model_leaves(server, path, asked):
+    await work(server, lambda client: client.models.unload("router"))
+    fetch(server, f"/api/{path}", {"model": "router", "keep_alive": "10s", **asked})
     (router,) = [row for row in await work(server, lambda client: client.models.list()) if row["name"] == "router"]
     assert 0 < router["expires_in_seconds"] <= 10
 

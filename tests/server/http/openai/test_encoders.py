@@ -9,7 +9,9 @@ import openai
 import pytest
 
 from benchmarks.tiny_encoders import PAIRS, POSITIONS, TEXTS, write_conventions, write_tiny_encoder
-from tests.server.http.openai.conftest import HELLO, TinyServer, sent
+from pie_mlx import Engine, EngineSettings
+from tests.server.http.openai.conftest import HELLO, MODEL, TinyServer, sent
+from tests.server.running import RunningServer
 
 QUERY, DOCUMENTS = PAIRS[0][0], [document for _, document in PAIRS]
 
@@ -83,3 +85,36 @@ def test_it_writes_no_text(client):
 def test_what_cannot_be_ranked_is_refused(post, change):
     with pytest.raises(urllib.error.HTTPError, match="400"):
         post("/v1/rerank", {"model": "tiny-bert", "query": QUERY, "documents": DOCUMENTS, **change})
+
+
+@pytest.fixture(scope="module")
+def beside(tmp_path_factory):
+    """A server whose engine has a decoder and, under the name of OpenAI's, an encoder."""
+    directory = write_conventions(write_tiny_encoder(tmp_path_factory.mktemp("beside"), "bert"), pooling="cls")
+    encoder = EngineSettings(str(directory), name="encoder", total_pages=64, load="lazy", keep_alive_seconds=600.0)
+    models, aliases = (
+        [EngineSettings(MODEL, name=MODEL, total_pages=64), encoder],
+        {"text-embedding-3-small": "encoder"},
+    )
+
+    def engine(on_event, resolve):
+        return Engine(models, aliases=aliases, on_event=on_event, resolve=resolve)
+
+    running = RunningServer(tmp_path_factory.mktemp("home"), engine=engine, model=MODEL).start()
+    yield running
+    running.stop()
+
+
+@pytest.mark.parametrize("name", ["encoder", "text-embedding-3-small"])
+def test_one_engine_answers_chats_vectors_and_reranking_by_the_names_of_its_models(beside, name):
+    with openai.OpenAI(base_url=f"{beside.http}/v1", api_key="any", max_retries=0) as asked:
+        reply = asked.chat.completions.create(model=MODEL, messages=HELLO, max_tokens=2)
+        found = asked.embeddings.create(model=name, input=TEXTS)
+        assert reply.usage.completion_tokens == 2
+        assert found.model == "encoder"
+        with pytest.raises(openai.BadRequestError, match="encoder is an encoder, which writes no text"):
+            asked.chat.completions.create(model=name, messages=HELLO)
+    vectors = np.array([one.embedding for one in found.data])
+    (answer,) = sent(beside, "/v1/rerank", {"model": name, "query": TEXTS[0], "documents": TEXTS})
+    scores = {one["index"]: one["relevance_score"] for one in answer["results"]}
+    np.testing.assert_allclose([scores[place] for place in range(len(TEXTS))], vectors @ vectors[0], atol=1e-5)

@@ -161,7 +161,7 @@ async def test_a_body_that_is_no_request_is_refused(server, body):
 
 @pytest.mark.parametrize(
     ("method", "path", "status"),
-    [(b"GET", b"/v1/chat/completions", 405), (b"POST", b"/v1/models", 405), (b"POST", b"/v1/rerank", 404)],
+    [(b"GET", b"/v1/chat/completions", 405), (b"POST", b"/v1/models", 405), (b"POST", b"/v1/moderations", 404)],
 )
 async def test_other_paths_and_methods_are_refused(server, method, path, status):
     found, answer = await raw(server, method, path, b"{}")
