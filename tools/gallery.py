@@ -44,6 +44,7 @@ GROUPS = {
         "file-memory",
         "background-worker",
         "openai-server",
+        "model-router",
     ),
     "Finding texts": ("semantic-search",),
     "Pages that are used again": ("prefix-tree", "modular-cache", "snapshots"),
