@@ -96,7 +96,8 @@ class Bench:
         self.store.working.reserve(context, pages)
         self.store.working.append(context, [*shared, *own])
         self.store.working.commit_full(context)
-        self.state.contexts[context] = LiveContext(context, self.accounting.open_account(None), 0, bid=number % 7)
+        self.accounting.open_account(number, None)
+        self.state.contexts[context] = LiveContext(context, number, 0, bid=number % 7)
 
     def _let_wait(self, waiting: int) -> None:
         """The last contexts ask for more than there is while they are full members of the batch."""
