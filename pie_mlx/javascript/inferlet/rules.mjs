@@ -151,7 +151,7 @@ export function mirostat({ tau = 3, rate = 0.1, mu = 2 * tau } = {}) {
 
 /**
  * Raises by `delta` the logits of a share `gamma` of the vocabulary, which the previous token and the `key` choose
- * (Kirchenbauer et al. 2023, arXiv 2301.10226). `greenShare` finds it again. Keys have 24 bits.
+ * (Kirchenbauer et al. 2023, arXiv 2301.10226). `watermarkZScore` finds it again. Keys have 24 bits.
  */
 export const watermark = rule(
   function watermark(row, { key, gamma, delta }) {
@@ -224,20 +224,40 @@ export function vote(answers) {
 /**
  * The share of green tokens in a text of at least two tokens, each after the one before it: about `gamma` without a
  * watermark of this key.
- *
- * For n + 1 tokens the z-score is (share - gamma)·sqrt(n / (gamma·(1 - gamma))); above 4 chance is ruled out.
+ * `watermarkZScore` says whether that is chance.
  * @param {Iterable<number>} tokens
  * @param {number} key
  * @param {number} [gamma]
  */
 export function greenShare(tokens, key, gamma = 0.25) {
-  const [first, ...rest] = integers(tokens, 'greenShare: tokens');
-  let [previous, green] = [first, 0];
-  for (const token of rest) {
-    if (uniform(token, previous, key) < gamma) green++;
-    previous = token;
-  }
-  return green / rest.length;
+  return green(pairs(integers(tokens, 'greenShare: tokens')), key, gamma);
+}
+
+/**
+ * By how many standard deviations a text has more green tokens than one without a watermark of this `key` (Kirchenbauer et
+ * al. 2023, arXiv 2301.10226, equation 3). Above 4, chance is ruled out: 3 texts in 100,000 get there.
+ *
+ * A token counts once after each other one: a text that repeats itself has no more evidence (Fernandez et al. 2023, arXiv
+ * 2308.00113). Throws InvalidArgumentError for fewer than two tokens.
+ * @param {Iterable<number>} tokens
+ * @param {number} key
+ * @param {number} [gamma]
+ */
+export function watermarkZScore(tokens, key, gamma = 0.25) {
+  const found = new Map(pairs(integers(tokens, 'watermarkZScore: tokens')).map((pair) => [pair.join(), pair]));
+  if (!found.size)
+    throw new InvalidArgumentError('watermarkZScore: the text has no pair of tokens', { hint: 'give at least two tokens' });
+  return (green([...found.values()], key, gamma) - gamma) * Math.sqrt(found.size / (gamma * (1 - gamma)));
+}
+
+/** Each token with the one before it. @param {number[]} tokens @returns {[number, number][]} */
+function pairs(tokens) {
+  return tokens.slice(1).map((token, index) => [/** @type {number} */ (tokens[index]), token]);
+}
+
+/** @param {[number, number][]} found @param {number} key @param {number} gamma */
+function green(found, key, gamma) {
+  return found.filter(([previous, token]) => uniform(token, previous, key) < gamma).length / found.length;
 }
 
 /** `hashUniform` of numbers. @param {number[]} parts */

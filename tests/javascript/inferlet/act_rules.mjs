@@ -66,6 +66,7 @@ const two = rule((row, { factor, shift }) => row.logits.multiply(factor).add(shi
 });
 
 const MISTAKES = {
+  scores_one_token: () => rules.watermarkZScore([5], 7),
   votes_for_nothing: () => rules.vote([null]),
   ends_nothing: () => withEnd(undefined, rules.eta()),
   ends_twice: () => withEnd(unsure(), spent()),
@@ -120,5 +121,6 @@ console.log(
     vote: rules.vote(['b', 'a', null, 'a', 'b']),
     counts: [USES.minP, USES.everything].map((use) => Sampler.argmax().ruled(use).countsTokens),
     green: [rules.greenShare([5, 900, 3, 70_000, 12, 5], 7), rules.greenShare(Uint32Array.of(1, 2, 3), 2 ** 24 - 1, 0.5)],
+    scores: [rules.watermarkZScore([5, 900, 3, 900, 3, 12, 5], 7), rules.watermarkZScore(Uint32Array.of(1, 2, 3), 9, 0.5)],
   }),
 );

@@ -103,11 +103,18 @@ def test_the_share_of_green_tokens_is_the_same() -> None:
     assert acted()["green"] == [green([5, 900, 3, 70_000, 12, 5], 7), green([1, 2, 3], 2**24 - 1, 0.5)]
 
 
+def test_the_z_score_of_a_watermark_is_the_same() -> None:
+    score = rules.watermark_z_score
+    expected = [score([5, 900, 3, 900, 3, 12, 5], 7), score([1, 2, 3], 9, 0.5)]
+    assert acted()["scores"] == pytest.approx(expected)
+
+
 def test_texts_vote_alike() -> None:
     assert acted()["vote"] == [*rules.vote(["b", "a", None, "a", "b"])]
 
 
 MISTAKES = {
+    "scores_one_token": ("no pair of tokens", "at least two tokens"),
     "votes_for_nothing": ("vote: no answer", "at least one"),
     "ends_nothing": ("until: rule eta: it ends no text", "a condition"),
     "ends_twice": ("unsure ends the text already", "one rule"),

@@ -31,13 +31,23 @@ export function vote<T>(answers: Iterable<T | null | undefined>): [NonNullable<T
 /**
  * The share of green tokens in a text of at least two tokens, each after the one before it: about `gamma` without a
  * watermark of this key.
- *
- * For n + 1 tokens the z-score is (share - gamma)·sqrt(n / (gamma·(1 - gamma))); above 4 chance is ruled out.
+ * `watermarkZScore` says whether that is chance.
  * @param {Iterable<number>} tokens
  * @param {number} key
  * @param {number} [gamma]
  */
 export function greenShare(tokens: Iterable<number>, key: number, gamma?: number): number;
+/**
+ * By how many standard deviations a text has more green tokens than one without a watermark of this `key` (Kirchenbauer et
+ * al. 2023, arXiv 2301.10226, equation 3). Above 4, chance is ruled out: 3 texts in 100,000 get there.
+ *
+ * A token counts once after each other one: a text that repeats itself has no more evidence (Fernandez et al. 2023, arXiv
+ * 2308.00113). Throws InvalidArgumentError for fewer than two tokens.
+ * @param {Iterable<number>} tokens
+ * @param {number} key
+ * @param {number} [gamma]
+ */
+export function watermarkZScore(tokens: Iterable<number>, key: number, gamma?: number): number;
 export { OtherRow } from "./_rules/other_row.mjs";
 export { Row } from "./_rules/row.mjs";
 export { RuleUse } from "./_rules/use.mjs";
@@ -78,7 +88,7 @@ export const entropyTemperature: import("./_rules/definition.mjs").Rule<"nats" |
 export const dry: import("./_rules/definition.mjs").Rule<"base" | "allowed" | "multiplier">;
 /**
  * Raises by `delta` the logits of a share `gamma` of the vocabulary, which the previous token and the `key` choose
- * (Kirchenbauer et al. 2023, arXiv 2301.10226). `greenShare` finds it again. Keys have 24 bits.
+ * (Kirchenbauer et al. 2023, arXiv 2301.10226). `watermarkZScore` finds it again. Keys have 24 bits.
  */
 export const watermark: import("./_rules/definition.mjs").Rule<"key" | "delta" | "gamma">;
 /**

@@ -13,6 +13,7 @@ from inferlet.rules import Number, Row, RuleUse, Value, Whole, where
 from pie_mlx.calls import FORBIDDEN
 from pie_mlx.engine.model.rules.run import RuledRow, RuleRun, StateRow, run_rules
 from pie_mlx.engine.model.token_counts import NOTHING, TokenCounts
+from pie_mlx.errors import InvalidArgumentError
 
 Doubles = npt.NDArray[np.float64]
 
@@ -130,6 +131,31 @@ def test_a_row_of_a_batch_is_computed_as_alone(name: str) -> None:
     together = run(rows(), uses).answer
     alone = run(rows()[:1], uses[:1]).answer
     assert mx.array_equal(together[:1], alone)
+
+
+def hashed(*parts: npt.NDArray[np.uint32]) -> Doubles:
+    mixed = np.full(len(parts[0]), 0x9E3779B9, np.uint32)
+    for part in parts:
+        mixed = mixed ^ part
+        for factor, shift in ((0x7FEB352D, 15), (0x846CA68B, 16)):
+            mixed = (mixed ^ (mixed >> 16)) * np.uint32(factor)
+            mixed = mixed ^ (mixed >> shift)
+    return (mixed >> 8) / 2.0**24
+
+
+@pytest.mark.parametrize("gamma", [0.25, 0.5])
+def test_the_z_score_of_a_watermark_counts_each_pair_of_tokens_once(gamma: float) -> None:
+    tokens = np.random.default_rng(1).integers(0, 40, 500).astype(np.uint32)
+    pairs = np.unique(np.stack([tokens[1:], tokens[:-1]], axis=-1), axis=0)
+    green = hashed(pairs[:, 0], pairs[:, 1], np.full(len(pairs), 9, np.uint32)) < gamma
+    expected = (green.sum() - gamma * len(pairs)) / np.sqrt(len(pairs) * gamma * (1 - gamma))
+    assert len(pairs) < 499
+    assert rules.watermark_z_score(tokens.tolist(), 9, gamma) == pytest.approx(expected)
+
+
+def test_one_token_has_no_z_score() -> None:
+    with pytest.raises(InvalidArgumentError, match="1 tokens have no pair"):
+        rules.watermark_z_score([5], 9)
 
 
 def lengths_of_repetitions(text: list[int]) -> dict[int, int]:
