@@ -11,6 +11,7 @@ from itertools import pairwise
 from math import inf, log, sqrt
 from typing import TypeVar
 
+from inferlet._calls.checks import integers
 from inferlet._rules.definition import Rule, rule
 from inferlet._rules.other_row import OtherRow
 from inferlet._rules.row import Row
@@ -113,11 +114,16 @@ def entropy_temperature(row: Row, nats: Number = 2.0, unsure: Number = 1.2, sure
 
 
 @rule
-def dry(row: Row, multiplier: Number = 0.8, base: Number = 1.75, allowed: Number = 2.0) -> Value:
-    """Lowers tokens that would make a repetition of n tokens longer by multiplier·base^(n - allowed), from n = allowed
-    on (p-e-w 2024, text-generation-webui 5677). It looks at `row.repeated`, without sequence breakers."""
+def _dry(row: Row, multiplier: Number, base: Number, allowed: Number) -> Value:
     penalty = multiplier * ((row.repeated - allowed) * row.constant(base).log()).exp()
     return where(row.repeated >= allowed, row.logits - penalty, row.logits)
+
+
+def dry(multiplier: float = 0.8, base: float = 1.75, allowed: float = 2.0, breakers: Iterable[int] = ()) -> RuleUse:
+    """Lowers tokens that would make a repetition of n tokens longer by multiplier·base^(n - allowed), from n = allowed
+    on (p-e-w 2024, text-generation-webui 5677). It looks at `row.repeated`, which ends at the sequence `breakers`, at
+    most 256 tokens: those of a line break, a colon, a quotation mark or an asterisk there."""
+    return _dry(multiplier=multiplier, base=base, allowed=allowed).broken_at(integers(breakers, "dry: breakers"))
 
 
 @rule

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from pie_mlx.calls import (
+    MOST_BREAKERS,
     MOST_BYTES,
     MOST_CANDIDATES,
     MOST_COST,
@@ -25,8 +26,9 @@ def rule_lines() -> Iterator[str]:
     yield "The graph is a map: `nodes`, a list of operations; `answer`, the index of the one that is the new row of"
     yield "logits; `states`, a list of pairs of a name and the index of its next value; `until`, the index of a"
     yield "condition that ends the text; `candidates`, 0 for the whole vocabulary; `name`, for messages; `version`,"
-    yield "1; `others`, names of the other contexts whose rows it reads. A node is a list: operation, indices of its"
-    yield "inputs, which come before it, value (of a constant), name (of a parameter, state or other context), line."
+    yield "1; `others`, names of the other contexts whose rows it reads; `breakers`, tokens that are in no repetition,"
+    yield "for `repeated`. A node is a list: operation, indices of its inputs, which come before it, value (of a"
+    yield "constant), name (of a parameter, state or other context), line."
     yield "Fields may be left out if they have their default."
     yield ""
     yield "A pass whose rule reads rows of others names these contexts in `others`, in the order of the graph. Each"
@@ -34,7 +36,8 @@ def rule_lines() -> Iterator[str]:
     yield "and all go on with it."
     yield ""
     yield f"At most {MOST_OPERATIONS} operations, {MOST_BYTES} bytes, {MOST_STATES} states, {MOST_OTHERS} others,"
-    yield f"{MOST_CANDIDATES} candidates and a cost of {MOST_COST:.0f}; operations on numbers alone cost nothing."
+    yield f"{MOST_BREAKERS} breakers, {MOST_CANDIDATES} candidates and a cost of {MOST_COST:.0f}; operations on numbers"
+    yield "alone cost nothing."
     yield ""
     yield "| operation | inputs | result | cost |"
     yield "|---|---|---|---:|"

@@ -12,8 +12,8 @@ _PREFIX = "until "
 def with_end(use: RuleUse | None, until: RuleUse) -> RuleUse:
     """A rule that changes the logits as `use` does, and ends the text where `until` does; both see the row as it was.
 
-    Raises InvalidArgumentError for an `until` that ends nothing or changes logits, for two that see other candidates,
-    and for a second one.
+    Raises InvalidArgumentError for an `until` that ends nothing or changes logits, for two that see other candidates
+    or break repetitions at other tokens, and for a second one.
     """
     end = until.graph
     if end.until is None:
@@ -31,6 +31,8 @@ def with_end(use: RuleUse | None, until: RuleUse) -> RuleUse:
         raise _refusal(
             end, f"it sees {end.candidates} candidates, {first.name} {first.candidates}", "let both see as many"
         )
+    if first.breakers != end.breakers and any(node.operation == "repeated" for node in end.nodes):
+        raise _refusal(end, f"its repetitions end at other tokens than those of {first.name}", "let both break alike")
     nodes, moved = list(first.nodes), list[int]()
     known = {_key(node): place for place, node in enumerate(first.nodes)}
     for node in end.nodes:

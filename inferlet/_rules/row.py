@@ -68,7 +68,8 @@ class Row:
     @property
     def repeated(self) -> Value:
         """How many of the text's last tokens stood before an earlier occurrence of each token, the longest such match:
-        what the token would repeat. At most 50, of the last 1,024 tokens; a row."""
+        what the token would repeat. At most 50, of the last 1,024 tokens; a row. `RuleUse.broken_at` names tokens at
+        which repetitions end."""
         return self._tracer.add("repeated")
 
     @property

@@ -141,6 +141,7 @@ from pie_mlx.calls.reuse import Miss, MissReason, Reuse
 from pie_mlx.calls.rule import (
     BY_TOKEN,
     FORBIDDEN,
+    MOST_BREAKERS,
     MOST_BYTES,
     MOST_CANDIDATES,
     MOST_COST,
@@ -162,6 +163,7 @@ __all__ = [
     "FORBIDDEN",
     "HIGHEST_TEMPERATURE",
     "LARGEST_SEED",
+    "MOST_BREAKERS",
     "MOST_BYTES",
     "MOST_CANDIDATES",
     "MOST_COST",

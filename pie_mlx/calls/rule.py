@@ -6,7 +6,7 @@ a Python function into such a list; the engine checks it once more, and runs it 
 """
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -20,8 +20,10 @@ MOST_STATES = 16
 MOST_CANDIDATES = 1024
 MOST_COST = 100.0
 MOST_OTHERS = 8
+MOST_BREAKERS = 256
 """Bytes and operations of one rule, values that it carries from token to token, most likely tokens that it looks at,
-what a step may cost it, in additions of one row of the vocabulary, and other contexts whose rows it reads."""
+what a step may cost it, in additions of one row of the vocabulary, other contexts whose rows it reads, and tokens at
+which repetitions end."""
 
 FORBIDDEN = -1e30
 """What a rule sees as the logit of a token that may not be drawn: -inf would make NaN of a difference."""
@@ -56,7 +58,8 @@ class RuleGraph(Record, frozen=True):
     `answer` is the node of the new logits. `states` names the nodes of the values that the next token's row gets; they
     may depend on the token that was drawn, and so may `until`, the node of a condition that ends the text after it.
     With `candidates` the rule sees so many most likely tokens, the likeliest first, and all others are forbidden.
-    `others` names the other contexts whose rows it reads.
+    `others` names the other contexts whose rows it reads. To `repeated` the tokens of `breakers` belong to no
+    repetition.
     """
 
     nodes: tuple[RuleNode, ...]
@@ -67,6 +70,7 @@ class RuleGraph(Record, frozen=True):
     name: str = "rule"
     version: int = 1
     others: tuple[str, ...] = ()
+    breakers: tuple[int, ...] = ()
 
     @property
     def counts_tokens(self) -> bool:
@@ -105,6 +109,12 @@ class RuleUse(Record, frozen=True):
     def graph(self) -> RuleGraph:
         """Its operations. Raises InvalidArgumentError if `code` is none."""
         return decoded_rule(self.code)
+
+    def broken_at(self, tokens: Iterable[int]) -> "RuleUse":
+        """With tokens at which repetitions end, such as line breaks, at most 256: `row.repeated` is 0 for them, and
+        finds no repetition that has one."""
+        graph = msgspec.structs.replace(self.graph, breakers=tuple(sorted(set(tokens))))
+        return RuleUse.of(graph, self.parameters, self.state)
 
     def after(self, states: Sequence[float]) -> "RuleUse":
         """For the next token: with the values of the graph's states, in their order."""

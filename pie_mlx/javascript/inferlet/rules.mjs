@@ -98,17 +98,23 @@ export const entropyTemperature = rule(
   { parameters: { nats: 2, unsure: 1.2, sure: 0.3 } },
 );
 
-/**
- * Lowers tokens that would make a repetition of n tokens longer by multiplier·base^(n - allowed), from n = allowed on
- * (p-e-w 2024, text-generation-webui 5677). It looks at `row.repeated`, without sequence breakers.
- */
-export const dry = rule(
+const repeats = rule(
   function dry(row, { multiplier, base, allowed }) {
     const penalty = multiplier.multiply(row.repeated.subtract(allowed).multiply(base.log()).exp());
     return where(row.repeated.greaterEqual(allowed), row.logits.subtract(penalty), row.logits);
   },
-  { parameters: { multiplier: 0.8, base: 1.75, allowed: 2 } },
+  { parameters: { multiplier: undefined, base: undefined, allowed: undefined } },
 );
+
+/**
+ * Lowers tokens that would make a repetition of n tokens longer by multiplier·base^(n - allowed), from n = allowed on
+ * (p-e-w 2024, text-generation-webui 5677). It looks at `row.repeated`, which ends at the sequence `breakers`, at most 256
+ * tokens: those of a line break, a colon, a quotation mark or an asterisk there.
+ * @param {{ multiplier?: number, base?: number, allowed?: number, breakers?: Iterable<number> }} [parameters]
+ */
+export function dry({ multiplier = 0.8, base = 1.75, allowed = 2, breakers = [] } = {}) {
+  return repeats({ multiplier, base, allowed }).brokenAt(breakers);
+}
 
 const gate = rule(
   function entropyGate(row, { wait, token, nats, bonus, pause }) {

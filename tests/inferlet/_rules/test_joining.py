@@ -30,6 +30,11 @@ def changes(row: Row) -> tuple[Value, dict[str, Number], Value]:
     return row.logits / 2.0, {}, row.entropy > 1.0
 
 
+@rule
+def stuck(row: Row) -> Value:
+    return row.repeated.max() > 9.0
+
+
 def test_a_condition_alone_leaves_the_logits_as_they_are() -> None:
     graph = unsure.graph
     assert graph.nodes[graph.answer].operation == "logits"
@@ -61,6 +66,7 @@ def test_an_operation_of_both_is_computed_once() -> None:
         (None, rules.eta(), "until: rule eta: it ends no text"),
         (None, changes(), "until: rule changes: it changes the logits"),
         (rules.min_p(), of_few(), "it sees 4 candidates, min_p 0"),
+        (rules.dry(breakers=[3]), stuck(), "its repetitions end at other tokens than those of _dry"),
         (unsure(), spent(), "unsure ends the text already"),
     ],
 )

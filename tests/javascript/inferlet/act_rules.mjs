@@ -43,6 +43,7 @@ const USES = {
   mirostat: rules.mirostat({ tau: 2, rate: 0.3 }),
   watermark: rules.watermark({ key: 7 }),
   dry: rules.dry({ multiplier: 2 }),
+  dryBroken: rules.dry({ allowed: 3, breakers: [70, 9, 70] }),
   entropyGate: rules.entropyGate({ token: 5, pause: 9 }),
   everything: rule(
     function everything(row, { total, key }) {
@@ -71,6 +72,8 @@ const MISTAKES = {
   ends_nothing: () => withEnd(undefined, rules.eta()),
   ends_twice: () => withEnd(unsure(), spent()),
   ends_and_changes: () => withEnd(undefined, rule((row) => ({ logits: row.logits.divide(2), until: row.entropy.greater(1) }))()),
+  breaks_elsewhere: () => withEnd(rules.dry({ breakers: [3] }), rule((row) => row.repeated.max().greater(4))()),
+  breaks_at_a_text: () => rules.dry({ breakers: ['\n'] }),
   sees_other_candidates: () => withEnd(rules.typical(), unsure()),
   branches: () => rule((row) => (row.entropy > 1 ? row.logits : row.logits.divide(2))),
   loops: () => rule((row) => [...row.logits][0]),
@@ -119,7 +122,7 @@ console.log(
     after: sent(ruled.after([2.5]).rule),
     without: ruled.ruled(undefined).rule ?? null,
     vote: rules.vote(['b', 'a', null, 'a', 'b']),
-    counts: [USES.minP, USES.everything].map((use) => Sampler.argmax().ruled(use).countsTokens),
+    counts: [USES.minP, USES.dry, USES.everything].map((use) => Sampler.argmax().ruled(use).countsTokens),
     green: [rules.greenShare([5, 900, 3, 70_000, 12, 5], 7), rules.greenShare(Uint32Array.of(1, 2, 3), 2 ** 24 - 1, 0.5)],
     scores: [rules.watermarkZScore([5, 900, 3, 900, 3, 12, 5], 7), rules.watermarkZScore(Uint32Array.of(1, 2, 3), 9, 0.5)],
   }),

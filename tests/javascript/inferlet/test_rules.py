@@ -49,6 +49,7 @@ USES = {
     "mirostat": rules.mirostat(2.0, 0.3),
     "watermark": rules.watermark(key=7),
     "dry": rules.dry(multiplier=2.0),
+    "dryBroken": rules.dry(allowed=3.0, breakers=[70, 9, 70]),
     "entropyGate": rules.entropy_gate(5, pause=9.0),
     "guidance": rules.guidance(scale=2.0),
     "contrastive": rules.contrastive(plausible=0.2),
@@ -95,7 +96,7 @@ def test_operations_have_the_line_of_the_program() -> None:
 
 
 def test_a_rule_that_reads_the_text_is_known() -> None:
-    assert acted()["counts"] == [False, True]
+    assert acted()["counts"] == [False, True, True]
 
 
 def test_the_share_of_green_tokens_is_the_same() -> None:
@@ -119,6 +120,8 @@ MISTAKES = {
     "ends_nothing": ("until: rule eta: it ends no text", "a condition"),
     "ends_twice": ("unsure ends the text already", "one rule"),
     "ends_and_changes": ("it changes the logits", "give it to the sampler"),
+    "breaks_elsewhere": ("its repetitions end at other tokens than those of dry", "let both break alike"),
+    "breaks_at_a_text": ("breakers: string is not a whole number", "whole numbers"),
     "sees_other_candidates": ("it sees 0 candidates, typical 256", "as many"),
     "branches": ("a value is no number yet", "a.less(b)"),
     "loops": ("a value cannot be looped over", "all tokens at once"),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pie_mlx.calls import (
     BY_TOKEN,
+    MOST_BREAKERS,
     MOST_CANDIDATES,
     MOST_COST,
     MOST_OPERATIONS,
@@ -59,6 +60,10 @@ def check_graph(graph: RuleGraph) -> None:
         raise _refusal(graph, f"{len(graph.nodes)} operations, at most {MOST_OPERATIONS}", "split or simplify it")
     if not 0 <= graph.candidates <= MOST_CANDIDATES:
         raise _refusal(graph, f"{graph.candidates} candidates, at most {MOST_CANDIDATES}", "look at fewer tokens")
+    if len(graph.breakers) > MOST_BREAKERS:
+        raise _refusal(graph, f"{len(graph.breakers)} breakers, at most {MOST_BREAKERS}", "break at fewer tokens")
+    if not all(0 <= token < 1 << 31 for token in graph.breakers):
+        raise _refusal(graph, "a breaker that is no token", "give token ids")
     _check_others(graph)
     types = _types(graph)
     _check_results(graph, types)

@@ -190,8 +190,10 @@ class RuleRun:
             case "seen":
                 return self._of_candidates(self._seen) >= 0
             case "repeated":
-                repeated = repetitions(self._counts, self._source("previous"), self._logits.shape, self._last is None)
-                return self._of_candidates(repeated)
+                last, shape = self._source("previous"), self._logits.shape
+                return self._of_candidates(
+                    repetitions(self._counts, last, shape, self._last is None, self.graph.breakers)
+                )
             case "log_total":
                 return current_backend().log_sum_exp(self._logits)
             case "previous":

@@ -141,6 +141,7 @@ function graphOf(traced, own, candidates, others) {
     until: until?.place ?? null,
     nodes: tracer.nodes.map((node) => stateOf(node, states)),
     others: [...others],
+    breakers: [],
   };
 }
 

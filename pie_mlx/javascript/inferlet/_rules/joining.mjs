@@ -11,8 +11,8 @@ const PREFIX = 'until ';
 
 /**
  * A rule that changes the logits as `use` does, and ends the text where `until` does; both see the row as it was. Throws
- * InvalidArgumentError for an `until` that ends nothing or changes logits, for two that see other candidates, and for a
- * second one.
+ * InvalidArgumentError for an `until` that ends nothing or changes logits, for two that see other candidates or break
+ * repetitions at other tokens, and for a second one.
  * @param {RuleUse | undefined} use
  * @param {RuleUse} until
  */
@@ -29,6 +29,9 @@ export function withEnd(use, until) {
     const what = `it sees ${end.candidates} candidates, ${first.name} ${first.candidates}`;
     throw refusal(end, what, 'let both see as many');
   }
+  const readsRepetitions = end.nodes.some(([operation]) => operation === 'repeated');
+  if (readsRepetitions && first.breakers.join() !== end.breakers.join())
+    throw refusal(end, `its repetitions end at other tokens than those of ${first.name}`, 'let both break alike');
   const nodes = [...first.nodes];
   const known = new Map(nodes.map((node, place) => [keyOf(node), place]));
   /** @type {number[]} */

@@ -69,7 +69,8 @@ export class Row {
 
   /**
    * How many of the text's last tokens stood before an earlier occurrence of each token, the longest such match: what the
-   * token would repeat. At most 50, of the last 1,024 tokens; a row.
+   * token would repeat. At most 50, of the last 1,024 tokens; a row. `brokenAt` of the rule's use names tokens at which
+   * repetitions end.
    */
   get repeated() {
     return this.#tracer.add('repeated');

@@ -1,16 +1,17 @@
 /** A rule with the parameters and the state of one row. */
 
 import { encode } from '../../link/msgpack.mjs';
-import { kindOf } from '../_calls/checks.mjs';
+import { integers, kindOf } from '../_calls/checks.mjs';
 import { InvalidTypeError } from '../errors.mjs';
 
 /** @import { Node } from './values.mjs' */
 
-const COUNTING = ['generated', 'seen'];
+const COUNTING = ['generated', 'seen', 'repeated'];
 
 /**
  * The operations of a rule: `answer` is the place of the new logits, `states` have names and places, `until` is the
- * place of the condition that ends the text, `others` are the names of the contexts whose rows it reads.
+ * place of the condition that ends the text, `others` are the names of the contexts whose rows it reads. Repetitions end
+ * at the tokens of `breakers`.
  * @typedef {object} RuleGraph
  * @property {Node[]} nodes
  * @property {number} answer
@@ -19,6 +20,7 @@ const COUNTING = ['generated', 'seen'];
  * @property {number | null} until
  * @property {string} name
  * @property {string[]} others
+ * @property {number[]} breakers
  */
 
 /** What `sampler.ruled` takes, made by calling a rule. `code` is its graph in msgpack. */
@@ -57,6 +59,16 @@ export class RuleUse {
   /** Whether the next draw depends on what this one leaves. @internal */
   get carriesStates() {
     return this.#graph.states.length > 0;
+  }
+
+  /**
+   * With tokens at which repetitions end, such as line breaks, at most 256: `row.repeated` is 0 for them, and finds no
+   * repetition that has one. Throws InvalidTypeError for what is no array of whole numbers.
+   * @param {Iterable<number>} tokens
+   */
+  brokenAt(tokens) {
+    const breakers = [...new Set(integers(tokens, 'breakers'))].toSorted((one, other) => one - other);
+    return new RuleUse({ ...this.#graph, breakers }, this.parameters, this.state);
   }
 
   /**

@@ -1,4 +1,16 @@
 /**
+ * Lowers tokens that would make a repetition of n tokens longer by multiplier·base^(n - allowed), from n = allowed on
+ * (p-e-w 2024, text-generation-webui 5677). It looks at `row.repeated`, which ends at the sequence `breakers`, at most 256
+ * tokens: those of a line break, a colon, a quotation mark or an asterisk there.
+ * @param {{ multiplier?: number, base?: number, allowed?: number, breakers?: Iterable<number> }} [parameters]
+ */
+export function dry({ multiplier, base, allowed, breakers }?: {
+    multiplier?: number;
+    base?: number;
+    allowed?: number;
+    breakers?: Iterable<number>;
+}): import("./_rules/use.mjs").RuleUse;
+/**
  * Think more here: where the entropy exceeds `nats`, the logit of `token` is `bonus` above the largest; once drawn, not
  * again for `pause` tokens. With the token of "Wait" this is the budget forcing of Muennighoff et al. 2025 (arXiv
  * 2501.19393), where the model is unsure.
@@ -81,11 +93,6 @@ export const xtc: import("./_rules/definition.mjs").Rule<"threshold" | "probabil
  * sampler temperature 1.
  */
 export const entropyTemperature: import("./_rules/definition.mjs").Rule<"nats" | "unsure" | "sure">;
-/**
- * Lowers tokens that would make a repetition of n tokens longer by multiplier·base^(n - allowed), from n = allowed on
- * (p-e-w 2024, text-generation-webui 5677). It looks at `row.repeated`, without sequence breakers.
- */
-export const dry: import("./_rules/definition.mjs").Rule<"base" | "allowed" | "multiplier">;
 /**
  * Raises by `delta` the logits of a share `gamma` of the vocabulary, which the previous token and the `key` choose
  * (Kirchenbauer et al. 2023, arXiv 2301.10226). `watermarkZScore` finds it again. Keys have 24 bits.

@@ -39,6 +39,8 @@ def test_the_rules_of_the_library_may_run(name: str) -> None:
         (graph(LOGITS, until=0), "it ends the text on a row of floats"),
         (graph(LOGITS, until=7), "an answer or a state that no operation computes"),
         (graph(LOGITS, candidates=5_000), "5000 candidates, at most 1024"),
+        (graph(LOGITS, breakers=tuple(range(300))), "300 breakers, at most 256"),
+        (graph(LOGITS, breakers=(3, -1)), "a breaker that is no token"),
         (graph(LOGITS, version=2), "version 2 of the format"),
         (graph(*[LOGITS] * 300), "300 operations, at most 256"),
         (graph(RuleNode("constant", value=float("nan")), LOGITS), "a bad name or value"),

@@ -15,6 +15,7 @@ from pie_mlx.engine.model.runner.batch import Draws
 from pie_mlx.engine.model.runner.drawing import from_whole_row
 from pie_mlx.engine.model.runner.randomness import uniform
 from pie_mlx.engine.model.runner.sampling import prepared
+from pie_mlx.metal.arrays import host_view
 
 Doubles = npt.NDArray[np.float64]
 
@@ -87,14 +88,14 @@ CASES: dict[str, tuple[RuleUse, Callable[[], Doubles]]] = {
 }
 
 
-def drawn(use: RuleUse) -> list[int]:
+def drawn(use: RuleUse) -> npt.NDArray[np.uint32]:
     """A token of each of many equal rows, each at its own place of one random stream."""
     draws, sampler = Draws(), Sampler.multinomial(1.0).ruled(use)
     for row in range(DRAWS):
         ruled = RuledRow(use, PREVIOUS, uniform(STREAM, row, MOST_DRAWS))
         draws.add(row, sampler, uniform(STREAM, row, 0), rule=ruled)
     rows, _ = prepared(draws, mx.broadcast_to(mx.array(LOGITS), (DRAWS, VOCABULARY)))
-    return from_whole_row(rows, draws).tolist()
+    return host_view(from_whole_row(rows, draws))
 
 
 def misfit(seen: npt.NDArray[np.int64], distribution: Doubles) -> float:

@@ -158,30 +158,33 @@ def test_one_token_has_no_z_score() -> None:
         rules.watermark_z_score([5], 9)
 
 
-def lengths_of_repetitions(text: list[int]) -> dict[int, int]:
+def lengths_of_repetitions(text: list[int], breakers: list[int]) -> dict[int, int]:
     """By the token that follows, the longest part of the text's end that occurred before it."""
     found: dict[int, int] = {}
     for end in range(len(text) - 1):
         length = 0
-        while length <= end and text[end - length] == text[-1 - length]:
+        while length <= end and text[end - length] == text[-1 - length] and text[-1 - length] not in breakers:
             length += 1
         found[text[end + 1]] = max(found.get(text[end + 1], 0), length)
     return found
 
 
 @pytest.mark.parametrize("is_drawn", [False, True], ids=["counted", "still being drawn"])
-def test_dry_lowers_what_would_repeat_the_text(is_drawn: bool) -> None:
+@pytest.mark.parametrize("breakers", [[], [2]], ids=["unbroken", "broken"])
+def test_dry_lowers_what_would_repeat_the_text(is_drawn: bool, breakers: list[int]) -> None:
     random, logits = np.random.default_rng(4), rows()
     texts: list[list[int]] = [random.integers(0, 3, 60).tolist() for _ in range(ROWS - 1)] + [[7]]
     parameters = [{"multiplier": 0.5 + row, "base": 1.2, "allowed": float(1 + row)} for row in range(ROWS)]
     counts: list[TokenCounts | None] = [NOTHING.after(text[:-1] if is_drawn else text) for text in texts]
     last = [text[-1] for text in texts]
-    ruled = [RuledRow(rules.dry(**own), token, 0.0) for own, token in zip(parameters, last, strict=True)]
+    ruled = [
+        RuledRow(rules.dry(**own, breakers=breakers), token, 0.0) for own, token in zip(parameters, last, strict=True)
+    ]
     found, _ = run_rules(mx.array(logits), ruled, counts, mx.array(last) if is_drawn else None)
     expected = logits.astype(np.float64)
     for row, (text, own) in enumerate(zip(texts, parameters, strict=True)):
-        for token, length in lengths_of_repetitions(text).items():
-            if length >= own["allowed"]:
+        for token, length in lengths_of_repetitions(text, breakers).items():
+            if length >= own["allowed"] and token not in breakers:
                 expected[row, token] -= own["multiplier"] * own["base"] ** (length - own["allowed"])
     assert (expected != logits).any()
     np.testing.assert_allclose(np.array(found), expected, rtol=1e-5, atol=1e-5)

@@ -1,7 +1,7 @@
 /**
  * A rule that changes the logits as `use` does, and ends the text where `until` does; both see the row as it was. Throws
- * InvalidArgumentError for an `until` that ends nothing or changes logits, for two that see other candidates, and for a
- * second one.
+ * InvalidArgumentError for an `until` that ends nothing or changes logits, for two that see other candidates or break
+ * repetitions at other tokens, and for a second one.
  * @param {RuleUse | undefined} use
  * @param {RuleUse} until
  */

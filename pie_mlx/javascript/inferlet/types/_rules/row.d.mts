@@ -27,7 +27,8 @@ export class Row {
     get generated(): import("./values.mjs").Value;
     /**
      * How many of the text's last tokens stood before an earlier occurrence of each token, the longest such match: what the
-     * token would repeat. At most 50, of the last 1,024 tokens; a row.
+     * token would repeat. At most 50, of the last 1,024 tokens; a row. `brokenAt` of the rule's use names tokens at which
+     * repetitions end.
      */
     get repeated(): import("./values.mjs").Value;
     /** A number of [0, 1) of the context's own random stream, another one than that of the draw. */

@@ -2,7 +2,8 @@
 export function checkedUse(use: unknown): RuleUse;
 /**
  * The operations of a rule: `answer` is the place of the new logits, `states` have names and places, `until` is the
- * place of the condition that ends the text, `others` are the names of the contexts whose rows it reads.
+ * place of the condition that ends the text, `others` are the names of the contexts whose rows it reads. Repetitions end
+ * at the tokens of `breakers`.
  * @typedef {object} RuleGraph
  * @property {Node[]} nodes
  * @property {number} answer
@@ -11,6 +12,7 @@ export function checkedUse(use: unknown): RuleUse;
  * @property {number | null} until
  * @property {string} name
  * @property {string[]} others
+ * @property {number[]} breakers
  */
 /** What `sampler.ruled` takes, made by calling a rule. `code` is its graph in msgpack. */
 export class RuleUse {
@@ -21,6 +23,12 @@ export class RuleUse {
     /** The names of the other contexts whose rows it reads. */
     get others(): string[];
     /**
+     * With tokens at which repetitions end, such as line breaks, at most 256: `row.repeated` is 0 for them, and finds no
+     * repetition that has one. Throws InvalidTypeError for what is no array of whole numbers.
+     * @param {Iterable<number>} tokens
+     */
+    brokenAt(tokens: Iterable<number>): RuleUse;
+    /**
      * For the next token: with the values of the states, in their order.
      * @param {readonly number[]} states
      */
@@ -29,7 +37,8 @@ export class RuleUse {
 }
 /**
  * The operations of a rule: `answer` is the place of the new logits, `states` have names and places, `until` is the
- * place of the condition that ends the text, `others` are the names of the contexts whose rows it reads.
+ * place of the condition that ends the text, `others` are the names of the contexts whose rows it reads. Repetitions end
+ * at the tokens of `breakers`.
  */
 export type RuleGraph = {
     nodes: Node[];
@@ -39,5 +48,6 @@ export type RuleGraph = {
     until: number | null;
     name: string;
     others: string[];
+    breakers: number[];
 };
 import type { Node } from './values.mjs';
