@@ -47,6 +47,7 @@ from pie_mlx.runtime.worker.priorities import weigh
 from pie_mlx.runtime.worker.proxy_route import Route, authorization
 from pie_mlx.runtime.worker.settings import WorkerSettings
 from pie_mlx.runtime.worker.starting import StartGate
+from pie_mlx.runtime.worker.watch.processors import ProcessorWatch
 from pie_mlx.runtime.worker.watch.threads import ThreadWatch
 from pie_mlx.runtime.worker.watch.watchdog import Watchdog
 from pie_mlx.runtime.worker.workspaces import TemporaryRoot, scratch_directory, sweep
@@ -131,7 +132,7 @@ class WorkerPool:
         self.components = CompiledComponents(Path(settings.compiled_directory or self._root.path / "compiled"))
         self._server = self._start_server()
         watchdog = Watchdog(loop, settings, self._running, lambda: self._server.socket_inode)
-        self._watches = (watchdog, ThreadWatch(loop, self._running))
+        self._watches = (watchdog, ThreadWatch(loop, self._running), ProcessorWatch(loop, self._running))
         loop.call_soon_threadsafe(self._open)
 
     @property
@@ -359,11 +360,10 @@ class WorkerPool:
 
     def _spec_in(self, workspace: str) -> LaunchSpec:
         """The limits and walls of any program, in this directory."""
-        lasting = self._settings.scratch_directory is not None
-        environment = worker_environment(os.environ, self._settings.environment) | {"HOME": workspace}
+        limits, lasting = self._settings, self._settings.scratch_directory is not None
+        environment = worker_environment(os.environ, limits.environment) | {"HOME": workspace}
         if lasting:
             environment["PIE_SCRATCH"] = workspace
-        limits = self._settings
         return LaunchSpec(
             identity="",
             source=ProgramLocation(""),

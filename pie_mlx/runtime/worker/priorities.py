@@ -26,14 +26,23 @@ def weigh(workers: Iterable[Weighed]) -> None:
     So all workers of a user together count for little more than one. The system lets no worker become less nice again.
     """
     workers = list(workers)
-    if len({worker.username for worker in workers}) < 2:
+    if not have_several_users(workers):
         return
     places: Counter[str] = Counter()
     for worker in workers:
         places[worker.username] += 1
-        niceness = min(NICEST, round(2 * math.log(places[worker.username], WEIGHT_STEP)))
-        if worker.process_id is not None and niceness > worker.niceness:
-            worker.niceness = niceness if _is_set(worker.process_id, niceness) else worker.niceness
+        step_back(worker, min(NICEST, round(2 * math.log(places[worker.username], WEIGHT_STEP))))
+
+
+def have_several_users(workers: Iterable[Weighed]) -> bool:
+    """Whether not all are of one user."""
+    return len({worker.username for worker in workers}) > 1
+
+
+def step_back(worker: Weighed, niceness: int) -> None:
+    """Make a worker as nice as that, if it is less nice."""
+    if worker.process_id is not None and niceness > worker.niceness and _is_set(worker.process_id, niceness):
+        worker.niceness = niceness
 
 
 def _is_set(process_id: int, niceness: int) -> bool:
