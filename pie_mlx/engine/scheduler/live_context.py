@@ -75,7 +75,7 @@ class LiveContext:
     """Made when the draft model first may guess for it."""
     head_pace: HeadPace | None = None
     trail: HiddenTrail | None = None
-    """Both made when the model's own draft head first may guess for it; no `trail` while it rests."""
+    """Both made when the model's own draft head first may guess for it."""
     deferred_error: PieError | None = None
     """A later pass of a call failed, and the reply brought the tokens before it: the next call raises this."""
     parent: int = 0

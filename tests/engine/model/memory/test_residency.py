@@ -78,7 +78,9 @@ def test_an_engine_wires_weights_and_pool_and_restores_the_limit_at_its_end(
     monkeypatch.setattr("pie_mlx.engine.model.runner.device_thread.Residency", lambda: Residency(limit.set))
     with running(wires_memory=True) as engine:
         model = engine.core.services.runner.model
-        assert limit.bytes == model.card.weight_bytes + model.pool.bytes()
+        assert model.head is not None
+        pools = model, model.head.model
+        assert limit.bytes == sum(one.card.weight_bytes + one.pool.bytes() for one in pools)
     assert limit.bytes == 7
 
 
