@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from inferlet import Context, Regex, Sampler
 from pie_mlx.engine.speculation.drafting import Allowance, WindowCost
 from pie_mlx.engine.speculation.drafting.cooldown import Cooldown
-from pie_mlx.errors import InvalidArgumentError
+from pie_mlx.errors import BatchFailedError, InvalidArgumentError
 from pie_mlx.events import PassCompleted
 from tests.engine.acts import PENALIZED
 from tests.engine.model.heads.raw import write_model_with_head
@@ -118,6 +118,20 @@ async def test_streams_share_the_steps_of_the_head(hybrid: Running) -> None:
         assert sum(one.guessed_tokens for one in passes) > 16
 
     await in_context(hybrid, compare())
+
+
+async def test_a_step_of_the_head_that_fails_is_an_error_and_the_next_one_goes_on(
+    engine: Running, always_guessing: None, monkeypatch: pytest.MonkeyPatch
+) -> None:  # E4
+    def fail(head: object, rows: object) -> None:
+        raise IndexError("list index out of range")
+
+    prompt = engine.prompt(9)
+    with monkeypatch.context() as broken:
+        broken.setattr("pie_mlx.engine.speculation.draft_head.runner.write", fail)
+        with pytest.raises(BatchFailedError, match="IndexError"):
+            await written(engine, prompt, speculation="mtp")
+    assert await written(engine, prompt, speculation="mtp") == await written(engine, prompt)
 
 
 async def test_what_is_not_there_cannot_be_asked_for(engine: Running) -> None:

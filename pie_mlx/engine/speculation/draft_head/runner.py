@@ -143,15 +143,16 @@ class DraftHeadRunner:
             self._task = None
 
     async def _step(self, items: Sequence[_Waiting]) -> None:
-        rows = [self._row(item) for item in items]
         self._in_step = {item.guess.context for item in items}
         self._waiting.clear()
         started = time.perf_counter()
         try:
+            rows = [self._row(item) for item in items]
             drawn = await self._runner.call(lambda: write(self._head, rows))
-        except DEVICE_ERRORS as error:
+        except Exception as error:
+            cause = str(error) if isinstance(error, DEVICE_ERRORS) else f"{type(error).__name__}: {error}"
             for item in items:
-                self._fail(item, str(error))
+                self._fail(item, cause)
             return
         except asyncio.CancelledError:
             for item in items:
