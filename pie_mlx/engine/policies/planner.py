@@ -126,7 +126,7 @@ def fill_batch(
 
 def all_fit(passes: Sequence[Chunk], limits: Limits) -> bool:
     """Whether one batch has room for all of them, so that no pass needs a rank."""
-    if len(passes) > min(limits.max_batch_contexts, limits.max_user_contexts):
+    if sum([item.contexts for item in passes]) > min(limits.max_batch_contexts, limits.max_user_contexts):
         return False
     return sum([_most_tokens(item, limits) for item in passes]) <= limits.max_batch_tokens
 
@@ -139,23 +139,23 @@ def _choose(ranked: list[Chunk], contexts: dict[int, ContextView], limits: Limit
     chunks: list[Chunk] = []
     waits: list[Wait] = []
     rows_of: Counter[str] = Counter()
-    left = limits.max_batch_tokens
+    left, contexts_left = limits.max_batch_tokens, limits.max_batch_contexts
     set_aside = sum(item.tokens for item in ranked if item.atomic)
     for item in ranked:
         set_aside -= item.tokens if item.atomic else 0
         room = left if item.atomic or not chunks else left - set_aside
         tokens = item.tokens if item.atomic else min(_most_tokens(item, limits), room)
         user = contexts[item.context].user
-        if len(chunks) == limits.max_batch_contexts:
+        if chunks and item.contexts > contexts_left:
             waits.append(_wait(contexts[item.context], ReasonKind.BATCH_CONTEXTS))
-        elif rows_of[user] == limits.max_user_contexts:
+        elif rows_of[user] and rows_of[user] + item.contexts > limits.max_user_contexts:
             waits.append(_wait(contexts[item.context], ReasonKind.USER_SHARE))
         elif chunks and not 0 < tokens <= room:
             waits.append(_wait(contexts[item.context], ReasonKind.BATCH_TOKENS))
         else:
             chunks.append(_first(item, tokens))
-            rows_of[user] += 1
-            left -= tokens
+            rows_of[user] += item.contexts
+            left, contexts_left = left - tokens, contexts_left - item.contexts
     return chunks, waits
 
 

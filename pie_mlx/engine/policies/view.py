@@ -70,12 +70,14 @@ class ContextView(msgspec.Struct, frozen=True):
 class Chunk(msgspec.Struct, frozen=True):
     """The next `tokens` >= 1 tokens of a context's pass: in a view all that are still to run, in a plan those that do.
 
-    An `atomic` pass (a decode step, a verification window) runs whole.
+    An `atomic` pass (a decode step, a verification window) runs whole. That of a gang is of so many `contexts`, and
+    `context` is the first of them.
     """
 
     context: int
     tokens: int
     atomic: bool = False
+    contexts: int = 1
 
 
 class RequestView(msgspec.Struct, frozen=True):

@@ -70,7 +70,8 @@ def gang_passes(state: TickState, passes: Iterable[Chunk]) -> Iterable[Chunk]:
         if task is None or not task.followers:
             yield chunk
         elif state.is_usable(chunk.context):
-            yield Chunk(chunk.context, chunk.tokens + sum(one.remaining for one in task.followers), atomic=True)
+            tokens = chunk.tokens + sum(one.remaining for one in task.followers)
+            yield Chunk(chunk.context, tokens, atomic=True, contexts=1 + len(task.followers))
 
 
 def gang_requests(state: TickState, requests: Iterable[RequestView]) -> Iterable[RequestView]:

@@ -120,7 +120,9 @@ class DeviceSharing:
     def _note_present(self, passes: Sequence[Chunk], absent: Sequence[int]) -> None:
         """Users with passes, and those who had some a moment ago."""
         contexts = self._state.contexts
-        found = Counter(contexts[number].user for number in (*(one.context for one in passes), *absent))
+        found = Counter(contexts[number].user for number in absent)
+        for one in passes:
+            found[contexts[one.context].user] += one.contexts
         if self._left:
             now = self._clock()
             self._left = {user: left for user, left in self._left.items() if now - left < LONGEST_AWAITED_SECONDS}

@@ -29,8 +29,10 @@ def resident(
     fresh: bool = False,
     defaulted: bool = False,
     user: str = "",
+    contexts: int = 1,
 ) -> Actor:
-    """A context with `pages` private pages, and a pass of `runs` tokens or one that lacks `wants` pages."""
+    """A context, or a gang of `contexts`, with `pages` private pages, and a pass of `runs` tokens or one that lacks
+    `wants` pages."""
     view = ContextView(
         context,
         context if account is None else account,
@@ -45,7 +47,7 @@ def resident(
         has_work=bool(runs or wants),
         user=user,
     )
-    passes = (Chunk(context, runs, atomic),) if runs else ()
+    passes = (Chunk(context, runs, atomic, contexts),) if runs else ()
     requests = (RequestView(context, wants, 1, True),) if wants else ()
     return Actor(view, passes, requests)
 

@@ -44,6 +44,26 @@ def test_slots_go_to_the_highest_bids():  # Q8
     assert plan.waits[0].reason.kind is ReasonKind.BATCH_CONTEXTS
 
 
+def test_each_context_of_a_gang_takes_a_slot():  # Q8
+    actors = [resident(n, 2, runs=2, contexts=2, bid=bid) for n, bid in ((1, 0.5), (2, 3.0))]
+    single = resident(3, 1, runs=1, bid=1.0)
+    assert ran(MARKET.plan(scene(10, [*actors, single], limits=Limits(max_batch_contexts=4)))) == [2, 3]
+    assert ran(MARKET.plan(scene(10, [*actors, single], limits=Limits(max_batch_contexts=5)))) == [1, 2, 3]
+
+
+def test_a_gang_takes_the_rows_of_its_user():  # Q8
+    gangs = [resident(n, 2, runs=3, contexts=3, user="one") for n in (1, 2)]
+    actors = [*gangs, resident(3, 1, runs=1, user="two")]
+    plan = MARKET.plan(scene(10, actors, limits=Limits(max_user_contexts=4)))
+    assert ran(plan) == [1, 3]
+    assert plan.waits[0].reason.kind is ReasonKind.USER_SHARE
+
+
+def test_a_gang_larger_than_a_batch_runs_alone():  # Q8
+    actors = [resident(1, 9, runs=9, contexts=9, bid=2.0), resident(2, 1, runs=1)]
+    assert ran(MARKET.plan(scene(20, actors, limits=Limits(max_batch_contexts=4)))) == [1]
+
+
 def test_the_head_gets_a_chunk_though_others_could_fill_the_batch():  # Q8
     actors = [resident(1, 40, runs=600, atomic=False, bid=9.0), *(resident(n, 1, runs=4) for n in range(2, 8))]
     limits = Limits(max_batch_tokens=16, prefill_chunk_tokens=16)

@@ -16,7 +16,7 @@ from inferlet.rules import OtherRow, Row, RuleUse, Value
 from pie_mlx.calls import Forward, OtherContext, Slot
 from pie_mlx.engine.scheduler.tick_state import TickState
 from pie_mlx.errors import ContextBusyError, OutOfPagesError, TokenBudgetError
-from pie_mlx.events import ContextSuspended
+from pie_mlx.events import ContextSuspended, TickCompleted
 from tests.engine.running import Running, finished, in_context, running
 
 PAGES = 13
@@ -161,6 +161,13 @@ async def test_all_contexts_of_a_gang_are_suspended_together_for_another_program
         suspended = [event for event in small.events if isinstance(event, ContextSuspended)]
         assert suspended
         assert not small.part(TickState).gangs
+
+
+async def test_a_batch_has_no_more_contexts_than_it_may_with_gangs() -> None:  # Q8
+    with running(max_batch_contexts=4) as narrow:
+        await asyncio.gather(*(write(narrow, Work((5, 5, 5), 6, True, seed)) for seed in range(3)))
+        widths = {event.contexts for event in narrow.events if isinstance(event, TickCompleted)}
+        assert 3 <= max(widths) <= 4
 
 
 async def test_two_gangs_of_the_same_contexts_take_turns(roomy: Running) -> None:
