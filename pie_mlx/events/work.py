@@ -36,9 +36,9 @@ class PassCompleted(Event, frozen=True):
     computed ones those whose pages were cached; `restored_tokens` of them were lost. `loaded_tokens` of the attached
     ones came from disk, and `reread_tokens` of the held ones since the pass before. `miss` is why the first page of a
     prompt that was not cached was not, `miss_reason` its kind. `batch_contexts` were in the first batch of it. `finish`
-    is why the text ended with it: `stop` after a token that ends it, `length` after as many as were asked for, "" if it
-    goes on or its call does not say. Of the computed tokens, `forced_tokens` were appended to the text without being
-    drawn, as a grammar left no choice.
+    is why the text ended with it: `stop` after a token that ends it, `rule` where its rule ends it, `length` after as
+    many as were asked for, "" if it goes on or its call does not say. Of the computed tokens, `forced_tokens` were
+    appended to the text without being drawn, as a grammar left no choice.
     """
 
     process: str

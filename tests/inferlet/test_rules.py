@@ -14,6 +14,7 @@ from inferlet.rules import Number, Row, RuleUse, Value
 from pie_mlx import Engine
 from pie_mlx.engine.model.runner.randomness import uniform
 from pie_mlx.errors import BatchFailedError, InvalidArgumentError
+from pie_mlx.events import Event, PassCompleted
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -31,9 +32,14 @@ USES = {
 }
 
 
+@pytest.fixture(scope="module")
+def events() -> list[Event]:
+    return []
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def engine() -> AsyncIterator[Engine]:
-    async with Engine("pie-tiny", total_pages=256, seed=7) as engine:
+async def engine(events: list[Event]) -> AsyncIterator[Engine]:
+    async with Engine("pie-tiny", total_pages=256, seed=7, on_event=events.append) as engine:
         yield engine
 
 
@@ -240,10 +246,12 @@ async def test_a_rule_ends_a_text_after_the_same_token_on_every_way(run: Run, wa
     assert 1 < len(tokens) < LENGTH
 
 
-async def test_what_ended_a_text_is_told(run: Run) -> None:
+async def test_what_ended_a_text_is_told(run: Run, events: list[Event]) -> None:
     async def program(model: Model) -> str | None:
         made = asked(model).generate(sampler(_until_spent(spent=0.0, budget=3.0)), max_tokens=LENGTH, auto_flush=False)
         await made.collect_tokens()
         return made.finish_reason
 
+    events.clear()
     assert await run(program) == "rule"
+    assert [event.finish for event in events if isinstance(event, PassCompleted)][-1] == "rule"

@@ -228,11 +228,13 @@ def advance(
 
 
 def finish_of(call: Forward, results: Sequence[AnyResult]) -> str:
-    """Why a text ends with a pass, as far as its call says."""
+    """Why a text ends with a pass, as far as its call and its rule say."""
     plan, steps = call.continuation or call.speculation, call.continuation
     for drawn in results:
         if isinstance(drawn, SampledTokens):
             if plan is not None and any([token in plan.stop_tokens for token in drawn.tokens]):
                 return "stop"
+            if drawn.ended:
+                return "rule"
             return "length" if steps is not None and steps.asked and len(drawn.tokens) > steps.tokens else ""
     return ""
