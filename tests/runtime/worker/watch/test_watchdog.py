@@ -3,6 +3,7 @@
 import asyncio
 import os
 import subprocess
+import threading
 
 import pytest
 
@@ -45,7 +46,13 @@ class Clock:
         return asyncio.TimerHandle(0, callback, (), asyncio.get_running_loop())
 
     def run_in_executor(self, executor, function, argument):
-        return asyncio.get_running_loop().create_future()
+        done = asyncio.get_running_loop().create_future()
+        function(argument)
+        done.set_result(None)
+        return done
+
+    def call_soon_threadsafe(self, act, *given):
+        act(*given)
 
 
 def looked_at(executor, seconds, *, found=None, step=0.25, **settings):
@@ -121,3 +128,27 @@ async def test_a_program_that_a_debugger_may_stop_is_not_asked_for_signs_of_life
     executor.is_debugged, executor.engine_seconds = True, 1e3
     looked_at(executor, 61.0, max_cpu_seconds=1)
     assert (executor.pings, executor.verdict) == (0, "")
+
+
+async def test_workers_are_looked_at_away_from_the_loop_one_round_at_a_time():
+    loop, looks, may_end = asyncio.get_running_loop(), [], threading.Event()
+    looked = asyncio.Event()
+
+    def look(process_id):
+        looks.append(threading.current_thread())
+        loop.call_soon_threadsafe(looked.set)
+        may_end.wait()
+        return Residency((64 << 20) + 1, 1)
+
+    executor = Executor()
+    ended = asyncio.Event()
+    executor.kill_with = lambda verdict: ended.set()
+    watch = Watchdog(loop, WorkerSettings(max_memory_bytes=64 << 20), {1: executor}, look=look)
+    watch._tick()
+    await looked.wait()
+    watch._tick()
+    assert len(looks) == 1
+    assert looks[0] is not threading.current_thread()
+    may_end.set()
+    await ended.wait()
+    watch.stop()
