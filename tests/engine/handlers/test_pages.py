@@ -31,7 +31,7 @@ async def test_full_pages_commit_one_by_one(engine: Running) -> None:  # T1
     context = Context(engine.model)
     assert counters(context) == (0, 0, 0)
     context.inner().reserve_working_pages(2)
-    await run_uncommitted(context, engine.prompt(32))
+    await run_uncommitted(context, engine.prompt(32, seed=80))
     assert counters(context) == (0, 2, 32)
     context.inner().commit_working_pages(1)
     assert counters(context) == (1, 1, 16)
