@@ -52,6 +52,10 @@ class LoopShares:
         self._others_compute, self._clock = others_compute, clock
         self._debts: dict[str, LoopDebt] = {}
 
+    def __len__(self) -> int:
+        """How many users are remembered."""
+        return len(self._debts)
+
     def rest_seconds(self, user: str) -> float:
         """How long nothing should be done for a user."""
         debt = self._debts.get(user)

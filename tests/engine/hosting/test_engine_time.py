@@ -180,4 +180,4 @@ async def test_of_many_users_those_are_remembered_who_should_rest(clock):
     for number in range(3 * MOST_DEBTORS):
         await shares.charging(str(number), partial(work, 0 if number else 1))
     assert shares.rest_seconds("0") > 0
-    assert len(shares._debts) <= MOST_DEBTORS
+    assert len(shares) <= MOST_DEBTORS

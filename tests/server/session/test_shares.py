@@ -5,6 +5,7 @@ import json
 import pytest
 
 from pie_mlx.engine.hosting.engine_time import LoopShares
+from pie_mlx.runtime.registry.launch import User
 from tests.server.speaking import speak
 
 pytestmark = pytest.mark.timeout(30)
@@ -32,4 +33,4 @@ async def test_who_has_used_more_than_its_share_waits_and_launches_nothing_once_
         await mallory.close()
         while len(server.server.service.connections) > 1:
             await ada.ask("ping")
-        assert {record.username for record in server.server.service.registry._records.values()} == {"ada"}
+        assert {record.username for record in server.server.service.registry.records(User("root", admin=True), all=True)} == {"ada"}

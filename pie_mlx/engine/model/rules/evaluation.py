@@ -12,7 +12,7 @@ from pie_mlx.engine.model.rules.operations import ARRAY_OPERATIONS
 
 RowFunction = Callable[[list[mx.array]], mx.array]
 
-_compile = cast("Callable[[RowFunction], RowFunction]", cast("Any", mx).compile)
+compile_function = cast("Callable[[RowFunction], RowFunction]", cast("Any", mx).compile)
 
 
 def computed(node: RuleNode, inputs: Sequence[mx.array], chosen: mx.array | None, vocabulary: int) -> mx.array:
@@ -48,4 +48,4 @@ def compiled_answer(code: bytes, sources: tuple[int, ...], chooses: bool, vocabu
 
         return value(graph.answer)
 
-    return _compile(answer)
+    return compile_function(answer)

@@ -48,7 +48,7 @@ class Watchdog:
 
     def start(self) -> None:
         self._last_seconds = self._loop.time()
-        self._timer = self._loop.call_later(self._interval, self._tick)
+        self._timer = self._loop.call_later(self._interval, self.tick)
 
     def stop(self) -> None:
         if self._timer is not None:
@@ -57,7 +57,8 @@ class Watchdog:
             self._looking.cancel()  # its thread may end after the loop
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    def _tick(self) -> None:
+    def tick(self) -> None:
+        """Check all workers, and again after an interval."""
         now = self._loop.time()
         # If the engine itself was delayed, the silence is not the worker's fault.
         late = now - self._last_seconds > 2 * self._interval + 0.1
@@ -72,7 +73,7 @@ class Watchdog:
             self._measuring = self._loop.run_in_executor(None, self._measure_scratch, list(self._running.values()))
         if self._running and (self._looking is None or self._looking.done()):
             self._looking = self._loop.run_in_executor(self._thread, self._look_at, list(self._running.values()))
-        self._timer = self._loop.call_later(self._interval, self._tick)
+        self._timer = self._loop.call_later(self._interval, self.tick)
 
     def _measure_scratch(self, executors: list[WorkerExecutor]) -> None:
         """Runs on another thread: directories may be large."""

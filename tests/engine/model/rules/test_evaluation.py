@@ -41,7 +41,7 @@ def test_a_compiled_rule_is_the_rule(monkeypatch: pytest.MonkeyPatch) -> None:
 
         return noted
 
-    monkeypatch.setattr(evaluation, "_compile", traced)
+    monkeypatch.setattr(evaluation, "compile_function", traced)
     compiled_answer.cache_clear()
     plain = run()
     with using(played_gpu(None)):

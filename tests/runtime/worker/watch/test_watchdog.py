@@ -144,9 +144,9 @@ async def test_workers_are_looked_at_away_from_the_loop_one_round_at_a_time():
     ended = asyncio.Event()
     executor.kill_with = lambda verdict: ended.set()
     watch = Watchdog(loop, WorkerSettings(max_memory_bytes=64 << 20), {1: executor}, look=look)
-    watch._tick()
+    watch.tick()
     await looked.wait()
-    watch._tick()
+    watch.tick()
     assert len(looks) == 1
     assert looks[0] is not threading.current_thread()
     may_end.set()
