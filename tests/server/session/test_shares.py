@@ -33,4 +33,6 @@ async def test_who_has_used_more_than_its_share_waits_and_launches_nothing_once_
         await mallory.close()
         while len(server.server.service.connections) > 1:
             await ada.ask("ping")
-        assert {record.username for record in server.server.service.registry.records(User("root", admin=True), all=True)} == {"ada"}
+        assert {
+            record.username for record in server.server.service.registry.records(User("root", admin=True), all=True)
+        } == {"ada"}
