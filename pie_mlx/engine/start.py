@@ -113,7 +113,7 @@ async def start_services(
         page_report=page_report,
         emit=emit,
         details=common.details,
-        jumps=settings.grammar_jumps,
+        jumps=settings.grammar_jumps and settings.script is None,  # a script follows a text token by token
         held_bytes=_held_bytes(model, draft),
     )
 
