@@ -206,6 +206,11 @@ def attention_case(case: AttentionCase, kernel: str) -> Case:
     return Case(kernel, case.label, tolerance, partial(_attention_pairs, case, kernel))
 
 
+def scored_case(case: AttentionCase) -> Case:
+    """The comparison of one ragged batch on `paged_attention`, with the attention that each page gets."""
+    return Case("paged_attention", f"scored {case.label}", tolerance_of(case.dtype), partial(_scored_pairs, case))
+
+
 FENCE = np.array([1])
 """The fence that every launch returns after the first fence."""
 
@@ -374,9 +379,7 @@ def check_cases() -> Iterator[Case]:
         yield Case(name, "rows of words", 0.0, partial(_move_pairs, name, mx.uint32, (9, 18)))
     for case in DECODE:
         yield attention_case(case, "paged_attention")
-    for case in SCORED:
-        run = partial(_scored_pairs, case)
-        yield Case("paged_attention", f"scored {case.label}", tolerance_of(case.dtype), run)
+    yield from map(scored_case, SCORED)
     for case in PREFILL:
         yield attention_case(case, "paged_prefill")
     for dtype, rank, out in ((mx.float32, 16, 300), (mx.float16, 8, 96), (mx.bfloat16, 64, 40), (mx.float32, 4, 4100)):

@@ -12,7 +12,7 @@ from functools import cache
 import mlx.core as mx
 
 from pie_mlx.errors import PieError
-from pie_mlx.metal.checks.check_cases import AttentionCase, Case, attention_case, check_cases
+from pie_mlx.metal.checks.check_cases import AttentionCase, Case, attention_case, check_cases, scored_case
 from pie_mlx.metal.emulator import Builder, Emulator, LaunchReport
 from pie_mlx.metal.kernel import read_kernel_file
 from pie_mlx.metal.launcher import KernelLauncher, emulator_launcher
@@ -99,6 +99,9 @@ WITNESSES = (
     AttentionCase(latent=True, key_size=24, value_size=16, heads=1, group=4, lengths=(1, 37, 80)),
     AttentionCase(lengths=(1100, 20), window=530, heads=1, group=5, rows=2),
 )
+SCORED_WITNESS = AttentionCase(key_size=24, value_size=24, heads=1, rows=3, page_size=8, lengths=(33, 1))
+"""Its last tile reaches past the table, and its last window has rows to spare."""
+
 PREFILL_WITNESSES = (
     AttentionCase(rows=20, key_size=80, value_size=80, heads=1, lengths=(9, 37)),
     AttentionCase(rows=16, window=17, masked=True, heads=1, group=1, lengths=(70,)),
@@ -110,7 +113,7 @@ PREFILL_WITNESSES = (
 def witnesses(kernel: str) -> tuple[Case, ...]:
     """The cases a mutation of `kernel` is shown."""
     if kernel in ("paged_attention", "attention_merge"):
-        return tuple(attention_case(case, "paged_attention") for case in WITNESSES)
+        return (*(attention_case(case, "paged_attention") for case in WITNESSES), scored_case(SCORED_WITNESS))
     if kernel == "paged_prefill":
         return tuple(attention_case(case, kernel) for case in PREFILL_WITNESSES)
     return tuple(case for case in check_cases() if case.kernel == kernel)
