@@ -1,12 +1,13 @@
 """Nothing but data crosses the border: every call and every reply survives msgpack."""
 
 import typing
+from itertools import combinations
 
 import msgspec
 import pytest
 
 from pie_mlx import calls
-from pie_mlx.engine.handlers import handlers, lookups
+from pie_mlx.engine.handlers import handlers, lookups, process_handlers
 
 CALLS = sorted(
     (kind for kind in vars(calls).values() if isinstance(kind, type) and calls.Call in kind.__bases__),
@@ -51,8 +52,9 @@ def test_a_reply_survives_the_wire(kind: type[msgspec.Struct]) -> None:
 
 
 def test_the_engine_answers_every_call() -> None:
-    assert {*handlers, *lookups} == set(CALLS)
-    assert not handlers.keys() & lookups.keys()
+    tables = [handlers, lookups, process_handlers]
+    assert set().union(*tables) == set(CALLS)
+    assert not any(one.keys() & other.keys() for one, other in combinations(tables, 2))
 
 
 def test_calls_are_told_apart_by_their_tag() -> None:

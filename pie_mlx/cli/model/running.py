@@ -1,5 +1,6 @@
 """Verbs for the models of the running engine."""
 
+import json
 from typing import TYPE_CHECKING
 
 import click
@@ -32,6 +33,7 @@ def load(common: Common, name: str) -> None:
         await client.models.load(name)
 
     with_client(common, work)
+    print(json.dumps({"loaded": name}) if common.json else f"loaded {name}")
 
 
 @click.command
@@ -46,3 +48,4 @@ def unload(common: Common, name: str) -> None:
         await client.models.unload(name)
 
     with_client(common, work)
+    print(json.dumps({"unloaded": name}) if common.json else f"unloaded {name}")

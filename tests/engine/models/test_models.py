@@ -223,8 +223,12 @@ def test_a_fault_of_the_libraries_while_a_model_is_loaded_is_told_and_the_others
 
 
 def test_a_model_that_does_not_fit_beside_a_pinned_one_is_refused_with_the_numbers() -> None:
-    models = [settings_of("pie-tiny", name="first"), settings_of("pie-tiny", name="second", load="lazy")]
-    with Several(models, memory_bytes=2290 << 20) as engine:
+    small = {"memory_headroom_bytes": 0, "max_batch_tokens": 64, "max_batch_contexts": 4}
+    models = [
+        settings_of("pie-tiny", name="first", **small),
+        settings_of("pie-tiny", name="second", load="lazy", **small),
+    ]
+    with Several(models, memory_bytes=36 << 20) as engine:  # one takes 20 MB, and 28 MB with its largest step
         host = engine.open()
         with use_host(host), pytest.raises(OutOfPagesError, match="of other models"):
             Model.load("second")

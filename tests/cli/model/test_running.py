@@ -1,0 +1,56 @@
+"""Verbs for the models of the running engine, to a server on a thread."""
+
+import pytest
+
+from tests.cli.schemas import parsed
+from tests.server.http.test_models import server
+
+__all__ = ["server"]
+
+pytestmark = pytest.mark.timeout(60)
+
+
+@pytest.fixture
+def home(server, monkeypatch):
+    """The home of the engine that runs."""
+    monkeypatch.setenv("PIE_HOME", str(server.home))
+    return server.home
+
+
+@pytest.fixture
+def unloaded(pie, home):
+    """The name of a model that is not in memory."""
+    assert pie("model", "unload", "router").code == 0
+    return "router"
+
+
+def states(pie):
+    return {row["name"]: row["state"] for row in parsed("model ps", pie("model", "ps", "--json").out)}
+
+
+def test_ps_lists_the_models_of_the_engine_with_their_states(pie, unloaded):
+    assert states(pie) == {"main": "loaded", unloaded: "unloaded"}
+    assert pie("ps", "--models", "--json").out == pie("model", "ps", "--json").out
+    assert pie("model", "ps", "-q").out == "main\nrouter\n"
+
+
+def test_a_model_is_loaded_and_gives_its_memory_back(pie, unloaded):
+    ended = pie("model", "load", unloaded, "--json")
+    assert parsed("model load", ended.out) == {"loaded": "router"}
+    (row,) = [row for row in parsed("model ps", pie("model", "ps", "--json").out) if row["name"] == unloaded]
+    assert row["size_bytes"] > 0
+    assert 0 < row["expires_in_seconds"] <= 600
+    ended = pie("model", "unload", unloaded, "--json")
+    assert parsed("model unload", ended.out) == {"unloaded": "router"}
+    assert states(pie)[unloaded] == "unloaded"
+
+
+def test_loading_and_unloading_tell_people_that_they_are_done(pie, unloaded):
+    assert pie("model", "load", unloaded).out == "loaded router\n"
+    assert pie("model", "unload", unloaded).out == "unloaded router\n"
+
+
+def test_a_model_that_the_engine_does_not_have_is_not_loaded(pie, home):
+    ended = pie("model", "load", "gpt-5")
+    assert (ended.code, ended.out) == (1, "")
+    assert "gpt-5" in ended.err
