@@ -22,7 +22,7 @@ class Cells:
         return shown.get("text/html", "")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")  # its engine is that of all code which runs in no inferlet
 def cells(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("IPYTHONDIR", str(tmp_path_factory.mktemp("ipython")))

@@ -316,7 +316,7 @@ class Scheduler:
         counts = [count for _, count in chunks]
         tokens = sum(counts)
         self._page_io.observe_prefill(counts, outcome.seconds, self._state.window_cost.plain_seconds)
-        drafts = [task.drafts for task, _ in chunks if task.drafts]
+        drafts = [task.drafts for task, _ in chunks if task.window and task.drafts]
         waited = max([task.window.waited_seconds for task, _ in chunks if task.window is not None], default=0.0)
         each_step = max(0.0, self._committed - before - waited) / steps
         self._state.completed(Tick(len(chunks), tokens, len(drafts), sum(drafts), each_step))

@@ -224,7 +224,7 @@ def advance(
         sampled = results[call.advance_slot]
         if isinstance(sampled, SampledTokens):
             advance_matchers(matchers, sampled.tokens, continuation)
-    return any(matcher.is_terminated for matcher in matchers)
+    return any([matcher.is_terminated for matcher in matchers])
 
 
 def finish_of(call: Forward, results: Sequence[AnyResult]) -> str:

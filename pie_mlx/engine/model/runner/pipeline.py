@@ -75,9 +75,9 @@ class UncommittedStep:
         return Sampling(self.logits, reads, self.hidden, [tokens.get(row, 0) for row in range(len(self.entries))])
 
     def kept_of(self, entries: Sequence[BatchEntry]) -> mx.array | None:
-        """The hidden states of those of some contexts that leave trails, one after the other; None without any."""
-        trails = {entry.context for entry in entries if entry.trail is not None}
-        if not trails or self.hidden is None:
+        """The hidden states of those of some contexts that leave trails, one after the other; None where
+        the step has none."""
+        if self.hidden is None:
             return None
         rows = {entry.context: row for row, entry in enumerate(self.entries)}
         return self.hidden[integers([rows[entry.context] for entry in entries if entry.trail is not None])]
@@ -112,14 +112,16 @@ class Pipeline:
             if self._recurrence is not None:
                 self._recurrence.claim([entry.context for entry in batch.entries])
             began, sampling = claimed.began_seconds or began, claimed.sampling_of(batch.entries)
-            kept = claimed.kept_of(batch.entries)
+            trails = any([entry.trail is not None for entry in batch.entries])
+            kept = claimed.kept_of(batch.entries) if trails else None
         else:
             step, reads, inputs = step_input(batch.entries, self.model.trimmed_page_size)
             logits = self.model.forward(step)
             kept = self.model.network.kept if step.kept_rows else None
             if not step.logit_rows:
                 self.model.finish(*(() if kept is None else (kept,)))
-                _leave_trails(batch.entries, kept)
+                if kept is not None:
+                    _leave_trails(batch.entries, kept)
                 return Outcome([[] for _ in batch.entries], time.perf_counter() - began)
             network = self.model.network
             scores = [network.scores[entry.context] for entry in batch.entries if entry.scored]
@@ -128,7 +130,8 @@ class Pipeline:
             sampling.outputs.append(kept)
         try:
             steps = [self._draw(sampling, batch, [])]
-            _leave_trails(batch.entries, kept)
+            if kept is not None:
+                _leave_trails(batch.entries, kept)
             if self._recurrence is not None:
                 self._recurrence.commit(keeps=batch.prefetches)
             ended = time.perf_counter()
@@ -286,11 +289,11 @@ class Pipeline:
             self.model.recover()
 
 
-def _leave_trails(entries: Sequence[BatchEntry], kept: mx.array | None) -> None:
+def _leave_trails(entries: Sequence[BatchEntry], kept: mx.array) -> None:
     """`kept` [rows, width] are the hidden states of the entries that leave trails, one after the other."""
     start = 0
-    for entry in entries if kept is not None else ():
-        if kept is not None and entry.trail is not None:
+    for entry in entries:
+        if entry.trail is not None:
             stop = start + len(entry.tokens)
             entry.trail.add(entry.kv_length - len(entry.tokens), kept[start:stop])
             start = stop
