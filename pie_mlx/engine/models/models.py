@@ -18,7 +18,15 @@ from pie_mlx.engine.models.slot import ModelSlot, ModelStatus
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.engine.start import start_services
-from pie_mlx.errors import EngineStoppedError, ModelError, ModelLoadError, OutOfPagesError, PieError, ProtocolError
+from pie_mlx.errors import (
+    EngineStoppedError,
+    ModelError,
+    ModelLoadError,
+    ModelNotFoundError,
+    OutOfPagesError,
+    PieError,
+    ProtocolError,
+)
 from pie_mlx.events import ModelChanged
 from pie_mlx.plural import plural
 
@@ -227,7 +235,10 @@ class Models:
 
     async def _wait_for(self, slot: ModelSlot, process: str) -> None:
         """Until a model is loaded and this call has begun to use it."""
-        slot.size_bytes = slot.size_bytes or await asyncio.to_thread(expected_bytes, slot.settings)
+        try:
+            slot.size_bytes = slot.size_bytes or await asyncio.to_thread(expected_bytes, slot.settings)
+        except ModelNotFoundError as raised:
+            raise _without_files(slot, raised) from None
         now = self._common.clock()
         waiting = _Waiting(
             Demand(slot.name, process, slot.size_bytes, now), slot, asyncio.get_running_loop().create_future()
@@ -287,6 +298,8 @@ class Models:
                     ]
                     return
                 error = raised
+            except ModelNotFoundError as raised:
+                error = _without_files(slot, raised)
             except PieError as raised:
                 error = raised
             except Exception as raised:  # of MLX or mlx-lm: it must not keep other models from coming and going
@@ -346,6 +359,11 @@ class Models:
 def _name(message: Call[Any]) -> str:
     """The model that a call names, "" if it names none."""
     return message.name if isinstance(message, LoadModel) else getattr(message, "model", "")
+
+
+def _without_files(slot: ModelSlot, error: ModelNotFoundError) -> ModelLoadError:
+    """The engine knows the model's name: to programs it is not one that does not exist."""
+    return ModelLoadError(f"model {slot.name!r}: {error.message}", hint=error.hint)
 
 
 def _in_use(slot: ModelSlot) -> str:

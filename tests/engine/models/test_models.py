@@ -205,6 +205,16 @@ def test_a_load_that_fails_leaves_the_others_running(tmp_path: Path) -> None:
         assert engine.run("first")[0]
 
 
+def test_a_model_whose_directory_is_gone_is_no_model_that_does_not_exist(tmp_path: Path) -> None:
+    gone = settings_of(tmp_path / "gone", name="lazy", load="lazy")
+    with Several([settings_of("pie-tiny", name="first"), gone]) as engine:
+        with pytest.raises(ModelLoadError, match=r"model 'lazy': .*gone"):
+            finished(engine.core.load_model("lazy"))
+        with pytest.raises(ModelNotFoundError):
+            finished(engine.core.load_model("unknown"))
+        assert engine.run("first")[0]
+
+
 def test_a_fault_of_the_libraries_while_a_model_is_loaded_is_told_and_the_others_go_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
