@@ -172,8 +172,8 @@ async def _turn(
     if services.details.tokens:
         report_tokens(services, process, context, length, inputs, results)
     finish = finish_of(call, results)
-    also = further + claimed, forced
-    _tell(services, process, context, counts, rows, drafted, also, requested_seconds, reuse, finish)
+    steps = further + claimed
+    _tell(services, process, context, counts, rows, drafted, steps, forced, requested_seconds, reuse, finish)
     if reread:
         reuse = (reuse or calls.Reuse()) + calls.Reuse(from_disk=reread)
     prefetched = split_prefetched(context, call, continuation, results, claimed)
@@ -289,13 +289,14 @@ def _tell(
     counts: tuple[int, int, int, int, int, int, int],
     rows: int,
     drafted: DraftedPass | None,
-    also: tuple[int, int],
+    further: int,
+    forced: int,
     requested_seconds: float,
     reuse: calls.Reuse | None,
     finish: str,
 ) -> None:
     """`counts`: tokens held before the pass, attached, of these loaded, replayed by it, of these lost before it, read
-    from disk before it, and computed; `also`: passes that followed, forced tokens. `finish` is that of the event."""
+    from disk before it, and computed; `further` passes followed. `finish` is that of the event."""
     held, attached, loaded, replayed, restored, reread, computed = counts
     expected = context.expected or NO_HORIZON
     guessed, right = (0, 0) if drafted is None else drafted.guesses()
@@ -316,8 +317,8 @@ def _tell(
             variation=expected.cv2,
             guessed_tokens=guessed,
             guessed_right=right,
-            following=also[0],
-            forced_tokens=also[1],
+            following=further,
+            forced_tokens=forced,
             started_seconds=context.started_seconds,
             miss="" if miss is None else str(miss),
             miss_reason="" if miss is None else miss.reason,
