@@ -80,10 +80,11 @@ class EncoderQueue:
         return [row for row in order.rows if row is not None]
 
     async def stop(self) -> None:
-        """End the work after the piece that is running."""
+        """End the work after the piece that is running. What waits fails with BatchFailedError."""
         if self._working is not None:
             self._working.cancel()
             await asyncio.gather(self._working, return_exceptions=True)
+        self._fail(list(self._texts.values()), "embed: the engine has stopped")
 
     def _add(self, text: _Text) -> int:
         number = next(self._numbers)

@@ -105,9 +105,13 @@ async def test_what_waits_when_the_engine_stops_is_told(device: Device) -> None:
     waits = asyncio.ensure_future(queue.run("ada", [text(1)], "mean"))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
+    later = asyncio.ensure_future(queue.run("bob", [text(2, 13)], "cls"))
+    await asyncio.sleep(0)
     await queue.stop()
-    with pytest.raises(BatchFailedError, match="stopped"):
-        await waits
+    for one in (waits, later):
+        with pytest.raises(BatchFailedError, match="stopped"):
+            await one
+    assert device.pieces == [[1]]
 
 
 async def _begun() -> None:
