@@ -7,6 +7,7 @@ import gc
 import secrets
 import sys
 import threading
+import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
@@ -58,11 +59,13 @@ class EngineCore:
         progress: Callable[[str], None] = lambda line: None,
         aliases: Mapping[str, str] | None = None,
         memory_bytes: int | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Of several models the first is the default. Raises InvalidArgumentError for names and `aliases` that clash.
 
-        They share `memory_bytes`, or what the device may use.
+        They share `memory_bytes`, or what the device may use. `clock` says how long one is not used.
         """
+        self._clock = clock
         self._settings = [settings] if isinstance(settings, EngineSettings) else list(settings)
         self._names = ModelNames([one.called for one in self._settings], aliases or {})
         self._memory_bytes = memory_bytes
@@ -268,7 +271,7 @@ class EngineCore:
     async def _start(self) -> None:
         settings = self._settings
         seed = secrets.randbits(64) if settings[0].seed is None else settings[0].seed
-        common = Common(seed, self._names, self._emit, self._details, Roster(self._names.names))
+        common = Common(seed, self._names, self._emit, self._details, Roster(self._names.names), clock=self._clock)
         async with AsyncExitStack() as stopping:
             stopping.push_async_callback(asyncio.to_thread, common.device.close)
             stopping.callback(common.roster.close)

@@ -4,9 +4,6 @@ import asyncio
 import errno
 import os
 import shutil
-import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -26,21 +23,6 @@ from pie_mlx.metal.page_pool import pool
 from tests.engine.running import Running, engine_alone, finished, in_context, running
 
 Start = Callable[..., AbstractContextManager[Running]]
-
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-from pie_mlx.engine.settings import DiskCacheSettings
-from tests.engine.behaviour.test_disk_cache import continued, flushed, saved
-from tests.engine.running import finished, in_context, running
-
-with running(disk_cache=DiskCacheSettings(sys.argv[1]), total_pages=64) as engine:
-    finished(in_context(engine, continued(engine)))
-    finished(saved(engine))
-    finished(in_context(engine, continued(engine, seed=2)))
-    os.kill(os.getpid(), signal.SIGKILL)
-"""
-
 
 PAGES = 13
 """Those of a prompt of 200 tokens and 8 more: twelve full ones, and the one that was left at the end."""
@@ -178,42 +160,6 @@ async def test_without_a_disk_cache_nothing_is_written(tmp_path: Path) -> None:
         await continued(engine)
     assert stored(engine) == 0
     assert os.listdir(tmp_path) == []
-
-
-def test_after_a_kill_what_was_written_is_found_and_nothing_is_half_written(
-    start: Start, root: Path, expected: list[int]
-) -> None:
-    shutil.rmtree(root)
-    killed = subprocess.run([sys.executable, "-c", KILLED, root], capture_output=True, text=True)
-    assert killed.returncode == -signal.SIGKILL, killed.stderr
-    with start() as engine:
-        assert finished(in_context(engine, continued(engine))) == expected
-        assert loaded(engine) == 12
-        assert {file.suffix for file in files(root)} == {".safetensors"}
-
-
-async def test_with_half_of_the_store_deleted_the_rest_is_computed(
-    start: Start, root: Path, expected: list[int]
-) -> None:
-    with start(total_pages=200) as engine:
-        longer = await continued(engine, tokens=1200)
-    kept = files(root)
-    for file in kept[1::2]:
-        file.unlink()
-    assert len(kept) > 1
-    with start(total_pages=200) as engine:
-        assert await continued(engine, tokens=1200) == longer
-        assert await continued(engine) == expected
-
-
-@pytest.mark.parametrize("part", [0.02, 0.6])
-async def test_damaged_files_change_no_token(start: Start, root: Path, expected: list[int], part: float) -> None:
-    for file in files(root):
-        whole = bytearray(file.read_bytes())
-        whole[int(len(whole) * part)] ^= 4
-        file.write_bytes(whole)
-    with start() as engine:
-        assert await continued(engine) == expected
 
 
 async def test_pages_that_fell_out_of_a_full_pool_are_read_back(start: Start, root: Path, expected: list[int]) -> None:

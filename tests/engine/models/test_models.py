@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,8 @@ class Several:
 
     def __init__(self, settings: list[EngineSettings], **options: Any) -> None:
         self.events: list[Event] = []
-        self.core = EngineCore(settings, emit=self.events.append, **options)
+        self._changed = threading.Condition()
+        self.core = EngineCore(settings, emit=self._note, **options)
 
     def __enter__(self) -> "Several":
         finished(self.core.start())
@@ -50,6 +52,16 @@ class Several:
 
     def states(self) -> dict[str, str]:
         return {one.name: one.state for one in self.core.models.status()}
+
+    def wait_for(self, model: str, state: str) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self.states()[model] == state)
+
+    def _note(self, event: Event) -> None:
+        self.events.append(event)
+        if isinstance(event, ModelChanged):
+            with self._changed:
+                self._changed.notify_all()
 
     def run(self, *models: str, seed: int = 0) -> list[list[int]]:
         """A program of its own computes with the models one after the other."""
