@@ -4,6 +4,8 @@ import time
 from bisect import bisect
 from collections import OrderedDict, deque
 from collections.abc import Callable
+from heapq import heapify, heappop, heappush
+from itertools import count
 
 from pie_mlx.engine.kv.pages.evictions import Eviction, Evictions
 from pie_mlx.engine.kv.pages.kept_states import KeptStates
@@ -19,26 +21,78 @@ from pie_mlx.engine.kv.pages.record import (
 from pie_mlx.engine.kv.pages.values import Evicted, PageContent
 from pie_mlx.errors import OutOfPagesError
 
+GONE = 64
+"""Entries of segments that have left, beyond one for each that is here, before they are forgotten."""
+
 
 class LruSegments:
-    """Segments that no live context holds, least recently used first.
+    """Segments that no live context holds, least recently used first, each with the number of its use.
 
     Parents are released after their children and so come after them: the first segment is always a leaf.
     """
 
-    __slots__ = ("pages", "segments")
+    __slots__ = ("_uses", "pages", "segments")
 
     def __init__(self) -> None:
-        self.segments: OrderedDict[Segment, None] = OrderedDict()
+        self.segments: OrderedDict[Segment, int] = OrderedDict()
         self.pages = 0
+        self._uses = count()
 
     def put(self, segment: Segment) -> None:
-        self.segments[segment] = None
+        self.segments[segment] = next(self._uses)
         self.pages += len(segment.pages)
 
     def remove(self, segment: Segment) -> None:
         del self.segments[segment]
         self.pages -= len(segment.pages)
+
+    def first(self) -> Segment:
+        """The one whose pages go first."""
+        return next(iter(self.segments))
+
+
+class KeptSegments(LruSegments):
+    """Those that are kept for some time. Of them the lowest priority goes first, then the least recently used.
+
+    Neither time nor priority of a segment changes while it is here.
+    """
+
+    __slots__ = ("_by_end", "_by_priority")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._by_priority: list[tuple[float, int, Segment]] = []
+        self._by_end: list[tuple[float, int, Segment]] = []
+
+    def put(self, segment: Segment) -> None:
+        super().put(segment)
+        use = self.segments[segment]
+        for heap, order in ((self._by_priority, segment.kept_priority), (self._by_end, segment.kept_until)):
+            if len(heap) > 2 * len(self.segments) + GONE:
+                heap[:] = filter(self._is_here, heap)
+                heapify(heap)
+            heappush(heap, (order, use, segment))
+
+    def first(self) -> Segment:
+        while not self._is_here(self._by_priority[0]):
+            heappop(self._by_priority)
+        return self._by_priority[0][-1]
+
+    def pop_over(self, now: float) -> list[Segment]:
+        """Remove those whose time is over; the least recently used first."""
+        over: list[tuple[int, Segment]] = []
+        while self._by_end and self._by_end[0][0] <= now:
+            entry = heappop(self._by_end)
+            if self._is_here(entry):
+                over.append(entry[1:])
+        segments = [segment for _, segment in sorted(over)]
+        for segment in segments:
+            self.remove(segment)
+        return segments
+
+    def _is_here(self, entry: tuple[float, int, Segment]) -> bool:
+        """Whether it is of a segment that has not left since."""
+        return self.segments.get(entry[-1]) == entry[1]
 
 
 class PagePool:
@@ -61,7 +115,7 @@ class PagePool:
         self.displaced: set[int] = set()
         self.withheld: list[int] = []
         self.cached = LruSegments()
-        self.kept = LruSegments()
+        self.kept = KeptSegments()
         self.snapshot_only = LruSegments()
         self.lost: deque[PageContent] = deque(maxlen=capacity)
         self.evictions = Evictions()
@@ -207,10 +261,8 @@ class PagePool:
 
     def _end_keeping(self) -> None:
         """What was kept for long enough is the first to go, with what is cached after it."""
-        now = self.clock()
-        over = [segment for segment in self.kept.segments if segment.kept_until <= now]
+        over = self.kept.pop_over(self.clock())
         for segment in over:
-            self.kept.remove(segment)
             segment.kept_until = segment.kept_priority = 0.0
             self.cached.put(segment)
         expired = frozenset(over)
@@ -230,7 +282,7 @@ class PagePool:
 
     def _reclaim(self, eviction: Eviction) -> int:
         lru = next(lru for lru in (self.cached, self.kept, self.snapshot_only) if lru.segments)
-        segment = min(lru.segments, key=_priority) if lru is self.kept else next(iter(lru.segments))
+        segment = lru.first()
         record = segment.pages.pop()
         lru.pages -= 1
         if not segment.pages:
@@ -286,10 +338,6 @@ class Withheld:
         """Reclaims all cached pages. Returns all free pages."""
         self._pool.free(self._pool.reclaim_cached())
         return list(self._pool.free_ids)
-
-
-def _priority(segment: Segment) -> float:
-    return segment.kept_priority
 
 
 def _is_below(segment: Segment | None, others: frozenset[Segment]) -> bool:

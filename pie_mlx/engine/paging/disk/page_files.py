@@ -4,6 +4,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from pie_mlx.engine.paging.disk.batch_file import RECORDS, Location, Owner, Record, Wanted, read_header, read_records
 from pie_mlx.engine.paging.disk.directory import CacheDirectory
@@ -13,6 +14,16 @@ LOOK_SECONDS = 1.0
 """How often a miss looks for files that other engines have written."""
 USE_SECONDS = 60.0
 """How often the time of the last use is written to a file."""
+
+
+class _Known(NamedTuple):
+    """A file: whose it is, and what it held when it was indexed."""
+
+    owner: Owner
+    keys: tuple[bytes, ...]
+
+
+_UNREADABLE = _Known(Owner("", "", ""), ())
 
 
 class PageFiles:
@@ -34,7 +45,7 @@ class PageFiles:
         self.directory, self.stock = directory, DiskStock(directory)
         self._model, self._identity, self._shared, self._clock = model, identity, shared, clock
         self._lock = threading.RLock()
-        self._files: dict[str, Owner] = {}
+        self._files: dict[str, _Known] = {}
         self._records: dict[str, dict[bytes, Location]] = {}
         self._used: dict[str, float] = {}
         self._looked = -LOOK_SECONDS
@@ -115,10 +126,10 @@ class PageFiles:
 
     def _read(self, run: Sequence[Wanted], into: Sequence[memoryview]) -> int:
         name = run[0].place.file
-        owner, count = self._files.get(name), 0
+        known, count = self._files.get(name), 0
         try:
-            if owner is not None:
-                count = read_records(self.directory.folder(self._identity) / name, owner, run, into)
+            if known is not None:
+                count = read_records(self.directory.folder(self._identity) / name, known.owner, run, into)
         except FileNotFoundError:
             self._forget_file(name)
             return 0
@@ -160,23 +171,22 @@ class PageFiles:
         with self._lock:
             # A file that cannot be read is known too, so that it is not read again.
             if header is None or header.owner.identity != self._identity:
-                self._files[name] = Owner("", "", "")
+                self._files[name] = _UNREADABLE
                 return
-            self._files[name] = header.owner
+            self._files[name] = _Known(header.owner, tuple(header.records))
             self._records.setdefault(header.owner.user, {}).update(header.records)
 
     def _forget_file(self, name: str) -> None:
         with self._lock:
-            owner = self._files.pop(name, None)
+            known = self._files.pop(name, _UNREADABLE)
             self._used.pop(name, None)
-            if owner is not None:
-                records = self._records.get(owner.user, {})
-                for key in [key for key, at in records.items() if at.file == name]:
+            records = self._records.get(known.owner.user, {})
+            for key in known.keys:
+                if key in records and records[key].file == name:  # another file may hold it since
                     del records[key]
 
     def _forget(self, key: bytes, at: Location) -> None:
         with self._lock:
-            owner = self._files.get(at.file)
-            records = {} if owner is None else self._records.get(owner.user, {})
+            records = self._records.get(self._files.get(at.file, _UNREADABLE).owner.user, {})
             if records.get(key) == at:
                 del records[key]

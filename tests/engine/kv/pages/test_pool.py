@@ -1,9 +1,12 @@
 """Pages that the pool does without for a while."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pie_mlx.engine.kv import PageStore
-from pie_mlx.engine.kv.pages.record import WorkingToken
+from pie_mlx.engine.kv.pages.pool import KeptSegments
+from pie_mlx.engine.kv.pages.record import Segment, WorkingToken
 from pie_mlx.errors import OutOfPagesError
 
 
@@ -93,3 +96,31 @@ def test_of_what_is_kept_the_lower_priority_goes_first() -> None:  # K8, B10
         store.release(context)
     taken = [set(store.pool.allocate(2)) for _ in range(3)]
     assert taken == [set(pages[1.0]), set(pages[2.0]), set(pages[3.0])]
+
+
+@given(st.lists(st.tuples(st.sampled_from(["put", "again", "first", "over"]), st.integers(0, 9)), max_size=300))
+def test_whatever_comes_and_goes_kept_segments_go_by_priority_and_use_and_end_in_their_time(
+    history: list[tuple[str, int]],
+) -> None:
+    kept, here, now = KeptSegments(), list[Segment](), 0
+    for verb, number in history:
+        match verb:
+            case "put":
+                segment = Segment(None, [])
+                segment.kept_priority, segment.kept_until = float(number % 3), float(now + number)
+                kept.put(segment)
+                here.append(segment)
+            case "again" if here:  # is used once more
+                segment = here.pop(number % len(here))
+                kept.remove(segment)
+                kept.put(segment)
+                here.append(segment)
+            case "first" if here:
+                assert kept.first() is min(here, key=lambda segment: segment.kept_priority)
+                here.remove(kept.first())
+                kept.remove(kept.first())
+            case _:
+                now += 1
+                assert kept.pop_over(now) == [segment for segment in here if segment.kept_until <= now]
+                here = [segment for segment in here if segment.kept_until > now]
+    assert list(kept.segments) == here

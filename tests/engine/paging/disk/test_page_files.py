@@ -308,6 +308,17 @@ def test_the_half_of_a_small_file_goes_once_nobody_can_be_writing_it(root: Path,
     assert not half.exists()
 
 
+def test_a_page_that_was_written_again_stays_when_the_first_file_goes(root: Path) -> None:
+    clock = Clock()
+    files = open_files(root, clock=clock)
+    for _ in range(2):
+        files.write("ann", [record(1), record(2)])
+    min((root / MODEL).glob("*.safetensors")).unlink()
+    clock.now += 1
+    files.look()
+    assert found(files, [1, 2]) == [1, 2]
+
+
 # Room.
 
 
