@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
@@ -26,6 +27,8 @@ from pie_mlx.runtime.store.resolution import LATEST, Versions, latest, parse_ide
 from pie_mlx.runtime.store.unpacked import UnpackedPrograms
 
 PAYLOAD_FILE = "program"
+REMEMBERED_MANIFESTS = 64
+"""By their text: to parse one takes longer than the rest of a launch's look-up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,7 @@ class ProgramStore:
         self._ownership = Ownership(self._records, owners)
         self._unpacked = UnpackedPrograms(home / "cache" / "programs", clock)
         self._clock = clock
+        self._parsed = lru_cache(REMEMBERED_MANIFESTS)(parse_manifest)
 
     def install(
         self,
@@ -239,7 +243,7 @@ class ProgramStore:
             raise not_installed(name, version, chain)
         record = read_record(folder)
         manifest_text = (folder / MANIFEST_FILE).read_bytes().decode()
-        manifest = parse_manifest(manifest_text)
+        manifest = self._parsed(manifest_text)
         directory = self._unpacked.get(record.program_hash, record.kind, folder / PAYLOAD_FILE)
         dependencies = self._dependencies(f"{chain}{record.identity}", record.dependencies, record.owner)
         program = Program(manifest, main_file_of(directory), directory, dependencies, record.owner)
