@@ -103,6 +103,17 @@ async def test_tokens_computed_with_an_adapter_are_another_text(engine: Running)
     adapter.destroy()
 
 
+async def test_a_prompt_of_which_all_was_computed_with_an_adapter_is_told_so(engine: Running) -> None:
+    prompt = engine.prompt(32, seed=80)
+    adapter = Adapter.create(engine.model, "tested for whole prompts")
+    with Context(engine.model) as context:
+        await context.forward().input(prompt).adapter(adapter).execute()
+    await reuse_of(engine, engine.prompt(32, seed=81))
+    miss = miss_in(await reuse_of(engine, prompt))
+    assert (miss.reason, miss.position, str(miss)) == ("adapter", 0, "token 0: cached with another adapter")
+    adapter.destroy()
+
+
 async def test_pages_without_what_recurrent_layers_remember_after_them_are_told(
     tiny_model_directory: Callable[[str], Path],
 ) -> None:

@@ -51,21 +51,25 @@ class Misses:
         if eviction is not None:
             return PageMiss("evicted", start, eviction=eviction)
         nearest, common = self._nearest(context, page)
-        if not nearest or not start + common:
+        reason = _difference(page[common], nearest[common]) if nearest else "new"
+        if reason == "new" or (reason == "differs" and not start + common):
             return PageMiss("new", start)
-        return PageMiss(_difference(page[common], nearest[common]), start + common, page[common:], nearest[common:])
+        return PageMiss(reason, start + common, page[common:], nearest[common:])
 
     def _nearest(self, context: Context, page: Sequence[WorkingToken]) -> tuple[Sequence[WorkingToken], int]:
-        """The tokens of the cached page with most leading tokens of `page`, and their number."""
+        """The tokens of the cached page with most leading tokens of `page`, rather one that goes on with the same text
+        computed otherwise, and their number."""
         best: tuple[Sequence[WorkingToken], int] = ((), 0)
+        closest = (-1, False)
         for child in islice(reversed(context.leaf.children.values()), MOST_COMPARED):
             record = child.pages[0]
             if record.user != context.owner.user:
                 continue
             tokens = record.tokens
             common = _common(page, tokens)
-            if common > best[1] or not best[0]:
-                best = tokens, common
+            near = common, page[common].token == tokens[common].token
+            if near > closest:
+                best, closest = (tokens, common), near
         return best
 
 
