@@ -7,13 +7,12 @@ from pathlib import Path
 from pie_mlx.cli.config.active import active_config, home
 from pie_mlx.cli.engine.spawning import await_engine, end_engine, spawn_engine
 from pie_mlx.cli.options import Common
+from pie_mlx.cli.serve.log_file import APPENDING, LOG_NAME
 from pie_mlx.cli.serve.server import ServeRequest
 from pie_mlx.cli.terminal.errors import INTERRUPTED
 from pie_mlx.client.discovery import is_home_in_use
 from pie_mlx.errors import ConfigError
 from pie_mlx.files import disk_hint, make_own
-
-LOG_NAME = "serve.log"
 
 
 def serve_detached(request: ServeRequest, common: Common) -> int:
@@ -24,7 +23,7 @@ def serve_detached(request: ServeRequest, common: Common) -> int:
     log = home() / LOG_NAME
     try:
         make_own(home())
-        descriptor = os.open(log, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
+        descriptor = os.open(log, APPENDING | os.O_TRUNC, 0o600)
     except OSError as error:
         raise ConfigError(f"{log}: {error.strerror}", hint=disk_hint(error, "check its permissions")) from None
     with open(descriptor, "r+b") as output:

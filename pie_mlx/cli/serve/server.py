@@ -20,6 +20,7 @@ from pie_mlx.cli.engine.model_settings import model_name, served_settings
 from pie_mlx.cli.engine.recording import Recording, recording_in
 from pie_mlx.cli.engine.reuse import served_source
 from pie_mlx.cli.options import Common
+from pie_mlx.cli.serve.log_file import begin_anew_if_long
 from pie_mlx.cli.terminal.errors import INTERRUPTED, report_failure, warn
 from pie_mlx.cli.terminal.progress import progress_line
 from pie_mlx.cli.terminal.queued_errors import queued_errors
@@ -120,7 +121,9 @@ class _Serving:
     async def run(self) -> int:
         """Raises click.UsageError and PieError."""
         with (
-            queued_errors(),  # the loop prints what programs write, and must not wait for who reads it
+            queued_errors(
+                partial(begin_anew_if_long, home())
+            ),  # the loop prints what programs write, and must not wait for who reads it
             telemetry_of(self.config.telemetry, warn) as telemetry,
             recording_in(self.record, "--record or PIE_LOG") as recording,
         ):

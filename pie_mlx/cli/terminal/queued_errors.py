@@ -6,7 +6,7 @@ import os
 import select
 import sys
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 
 QUEUE_CHARACTERS = 2**20
 """What may wait to be written; more is dropped."""
@@ -19,10 +19,11 @@ class QueuedText(io.TextIOBase):
 
     The reader of the other end may be slow, stopped or gone: a parent that never reads its pipe, a terminal after
     Ctrl-S. A writer does not wait for it. What does not fit in the queue is dropped, and a line says how much that was.
+    The thread calls `after_write` each time.
     """
 
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
+    def __init__(self, descriptor: int, after_write: Callable[[], None] = lambda: None) -> None:
+        self._descriptor, self._after_write = descriptor, after_write
         self._changed = threading.Condition()
         self._waiting: list[str] = []
         self._size = 0
@@ -65,6 +66,7 @@ class QueuedText(io.TextIOBase):
                 self._put(text.encode(errors="backslashreplace"))
             except OSError:  # the reader is gone
                 self._gone = True
+            self._after_write()
 
     def _next(self) -> str:
         """What to write now; empty at the end."""
@@ -86,12 +88,12 @@ class QueuedText(io.TextIOBase):
 
 
 @contextlib.contextmanager
-def queued_errors() -> Generator[None]:
-    """Everything that goes to standard error in this block is queued."""
+def queued_errors(after_write: Callable[[], None] = lambda: None) -> Generator[None]:
+    """Everything that goes to standard error in this block is queued; `after_write` is called on another thread."""
     try:
         descriptor = sys.stderr.fileno()
     except (OSError, ValueError):  # it is no file, so it never blocks
         yield
         return
-    with contextlib.closing(QueuedText(descriptor)) as text, contextlib.redirect_stderr(text):
+    with contextlib.closing(QueuedText(descriptor, after_write)) as text, contextlib.redirect_stderr(text):
         yield
