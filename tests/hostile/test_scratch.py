@@ -1,5 +1,6 @@
 """Disk space."""
 
+import functools
 import json
 import os
 import signal
@@ -35,36 +36,38 @@ IN_LANGUAGE = {
 """The others are the watch's own, whatever writes the files."""
 
 
-@pytest.fixture(scope="module", params=LANGUAGES)
-def endings(request, tmp_path_factory):
-    """How programs that hide files, all at once, end; the engine stops after that. By the way in which they hide them:
-    exit status and standard error. `engine` is how that ends, and `left` what it leaves."""
-    directory = tmp_path_factory.mktemp("hostile")
+@pytest.fixture(scope="module")
+def endings(tmp_path_factory):
+    """How programs of a language that hide files, all at once, end; the engine stops after that. By the way in which
+    they hide them: exit status and standard error. `engine` is how that ends, and `left` what it leaves."""
+    return functools.cache(lambda language: _endings(language, tmp_path_factory.mktemp("hostile")))
+
+
+def _endings(language, directory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TMPDIR", str(directory))
         target = Target(directory / "home", config=CONFIG)
     try:
         with target.stays_healthy(growth_bytes=256 << 20):
-            path = f"{PROGRAMS}/{request.param}/hide_files.{LANGUAGES[request.param]}"
+            path = f"{PROGRAMS}/{language}/hide_files.{LANGUAGES[language]}"
             started = {
-                way: target.start("run", path, "--input", json.dumps({"way": way}))
-                for way in IN_LANGUAGE[request.param]
+                way: target.start("run", path, "--input", json.dumps({"way": way})) for way in IN_LANGUAGE[language]
             }
             found = {way: (child.communicate()[1], child.returncode) for way, child in started.items()}
         found["engine"] = target.end(signal.SIGTERM)
         found["left"] = [name for name in os.listdir(directory) if name.startswith("pie-programs-")]
-        yield found
+        return found
     finally:
         target.clean_up()
 
 
-@pytest.mark.parametrize(
-    ("endings", "way"), [(one, way) for one, ways in IN_LANGUAGE.items() for way in ways], indirect=["endings"]
-)
-def test_files_beyond_the_limit_end_a_program_wherever_it_hides_them(endings, way):
-    err, code = endings[way]
+@pytest.mark.parametrize(("language", "way"), [(one, way) for one, ways in IN_LANGUAGE.items() for way in ways])
+def test_files_beyond_the_limit_end_a_program_wherever_it_hides_them(endings, language, way):
+    err, code = endings(language)[way]
     assert (code, "Scratch limit" in err, WAYS[way] in err) == (1, True, True), err
 
 
-def test_the_engine_stops_and_nothing_of_them_is_left(endings):
-    assert (endings["engine"], endings["left"]) == (0, [])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_engine_stops_and_nothing_of_them_is_left(endings, language):
+    found = endings(language)
+    assert (found["engine"], found["left"]) == (0, [])
