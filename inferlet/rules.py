@@ -15,7 +15,18 @@ from inferlet._calls.checks import integers
 from inferlet._rules.definition import Rule, rule
 from inferlet._rules.other_row import OtherRow
 from inferlet._rules.row import Row
-from inferlet._rules.values import Number, Value, Whole, hash_uniform, mass_threshold, maximum, minimum, scatter, where
+from inferlet._rules.values import (
+    Number,
+    Value,
+    Vector,
+    Whole,
+    hash_uniform,
+    mass_threshold,
+    maximum,
+    minimum,
+    scatter,
+    where,
+)
 from pie_mlx.calls import RuleUse
 from pie_mlx.errors import InvalidArgumentError
 
@@ -28,6 +39,7 @@ __all__ = [
     "Rule",
     "RuleUse",
     "Value",
+    "Vector",
     "Whole",
     "contrastive",
     "dry",

@@ -50,7 +50,14 @@ GROUPS = {
     "Pages that are used again": ("prefix-tree", "modular-cache", "snapshots"),
     "Attention": ("attention-sink", "heavy-pages", "windowed-attention", "hierarchical-attention"),
     "Answers of a given form": ("json-extraction", "grammars", "validate-and-retry"),
-    "Choosing tokens yourself": ("raw-logits", "typical-sampling", "contrastive-decoding", "guidance", "watermark"),
+    "Choosing tokens yourself": (
+        "raw-logits",
+        "typical-sampling",
+        "contrastive-decoding",
+        "guidance",
+        "watermark",
+        "refusal-probe",
+    ),
     "Guessing ahead": ("n-gram-speculator", "draft-tree", "jacobi-decoding"),
     "Adapters": ("lora-switching", "evolution-tuning"),
 }

@@ -2,13 +2,15 @@
 
 import functools
 import inspect
-from collections.abc import Callable
-from typing import Any, cast, overload
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, cast, overload
+
+from msgspec.structs import replace
 
 from inferlet._rules.other_row import OtherRow
 from inferlet._rules.row import Row
-from inferlet._rules.values import Number, Tracer, Value, Whole
-from pie_mlx.calls import RuleGraph, RuleNode, RuleUse, ValueType
+from inferlet._rules.values import Number, Tracer, Value, Vector, Whole, float32
+from pie_mlx.calls import VECTOR_VERSION, VERSION, RuleGraph, RuleNode, RuleUse, ValueType
 from pie_mlx.errors import InvalidArgumentError, InvalidTypeError
 
 States = dict[str, Number]
@@ -20,6 +22,7 @@ class Rule:
 
     A parameter of which the function returns the next value is a state: the call says what it is at first. A parameter
     annotated `OtherRow` is the row of another context, which the Generator gets: `context.generate(..., others=[...])`.
+    One annotated `Vector` has as many numbers as the model's hidden states.
     """
 
     def __init__(self, function: Traced, candidates: int = 0) -> None:
@@ -28,37 +31,49 @@ class Rule:
         self.graph = _traced(function, others, self._defaults, candidates)
         """Its operations, as the engine gets them."""
 
-    def __call__(self, **parameters: float) -> RuleUse:
+    def __call__(self, **parameters: float | Sequence[float]) -> RuleUse:
         """With these parameters; those left out have the function's defaults.
 
         Raises InvalidArgumentError for parameters that are missing or unknown, InvalidTypeError for other values.
         """
-        known = {name for name, _, _ in self._defaults}
+        known = {each.name for each in self._defaults}
         if unknown := parameters.keys() - known:
             contexts = "pass other contexts to generate(others=[...])"
             raise InvalidArgumentError(
                 f"rule {self.graph.name}: no parameter {', '.join(sorted(unknown))}",
                 hint=contexts if unknown & set(self.graph.others) else f"its parameters are {', '.join(sorted(known))}",
             )
-        values: dict[str, float] = {}
-        for name, _, default in self._defaults:
+        values, vectors = dict[str, float](), dict[str, bytes]()
+        read = {node.name for node in self.graph.nodes if node.name}
+        for name, operation, default in self._defaults:
             value = parameters.get(name, default)
             if value is None:
                 raise InvalidArgumentError(
                     f"rule {self.graph.name}: parameter {name} is missing", hint=f"{self.graph.name}({name}=...)"
                 )
-            if type(value) not in (int, float):
+            if operation == "vector_parameter":
+                vectors |= {name: self._vector(name, value)} if name in read else {}
+            elif type(value) not in (int, float):
                 raise InvalidTypeError(
                     f"rule {self.graph.name}: {name}: got {type(value).__name__}", hint="pass a number"
                 )
-            values[name] = float(value)
+            else:
+                values[name] = float(cast("float", value))
         states = {name for name, _ in self.graph.states}
-        read = {node.name for node in self.graph.nodes if node.name}
         return RuleUse.of(
             self.graph,
             {name: value for name, value in values.items() if name in read - states},
             {name: value for name, value in values.items() if name in states},
+            vectors,
         )
+
+    def _vector(self, name: str, value: Any) -> bytes:
+        try:
+            return float32(value)
+        except (TypeError, ValueError) as error:
+            raise InvalidTypeError(
+                f"rule {self.graph.name}: {name}: {error}", hint="pass a list of finite numbers"
+            ) from None
 
 
 @overload
@@ -82,8 +97,12 @@ def rule(function: Traced | None = None, /, *, candidates: int = 0) -> Rule | Ca
     return Rule(function)
 
 
-_Parameter = tuple[str, bool, float | None]
-"""Its name, whether it is an integer, and its default."""
+class _Parameter(NamedTuple):
+    """Its name, the operation that reads it, and its default."""
+
+    name: str
+    operation: str
+    default: float | None
 
 
 def _parameters(function: Traced) -> tuple[list[str], list[_Parameter]]:
@@ -104,13 +123,19 @@ def _parameters(function: Traced) -> tuple[list[str], list[_Parameter]]:
                 f"rule {function.__name__}: {each.name} defaults to {type(each.default).__name__}", hint="use a number"
             )
         default = None if each.default is each.empty else float(cast("float", each.default))
-        found.append((each.name, each.annotation in (Whole, int), default))
+        found.append(_Parameter(each.name, _operation(each.annotation), default))
     return others, found
+
+
+def _operation(annotation: object) -> str:
+    if annotation == Vector:
+        return "vector_parameter"
+    return "integer_parameter" if annotation in (Whole, int) else "parameter"
 
 
 def _traced(function: Traced, others: list[str], parameters: list[_Parameter], candidates: int) -> RuleGraph:
     tracer, name = Tracer(), function.__name__
-    values = {own: tracer.add("integer_parameter" if whole else "parameter", name=own) for own, whole, _ in parameters}
+    values = {own: tracer.add(operation, name=own) for own, operation, _ in parameters}
     answer = function(Row(tracer), **{other: OtherRow(tracer, other) for other in others}, **values)
     logits, states, *until = answer if isinstance(answer, tuple) else (answer, {})
     if getattr(logits, "type", None) == ValueType("condition", False):
@@ -127,7 +152,7 @@ def _traced(function: Traced, others: list[str], parameters: list[_Parameter], c
         )
     places = [(own, _number(tracer, name, own, value).place) for own, value in states.items()]
     nodes = [_state_of(node, states) for node in tracer.nodes]
-    return RuleGraph(
+    graph = RuleGraph(
         tuple(nodes),
         logits.place,
         tuple(places),
@@ -135,12 +160,14 @@ def _traced(function: Traced, others: list[str], parameters: list[_Parameter], c
         until[0].place if until else None,
         name,
         others=tuple(others),
+        arrays=tuple(tracer.arrays),
     )
+    return replace(graph, version=VECTOR_VERSION if graph.has_vectors else VERSION)
 
 
 def _number(tracer: Tracer, rule_name: str, state: str, value: Number) -> Value:
     found = value if isinstance(value, Value) else tracer.add("constant", value=float(value))
-    if found.type.is_row or found.type.kind == "condition":
+    if found.type not in (ValueType("float", False), ValueType("integer", False)):
         raise InvalidTypeError(
             f"rule {rule_name}: state {state} is {found.type}", hint="carry a number: sum it, or take it `at` a token"
         )

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from pie_mlx.calls import RuleGraph, RuleNode, RuleUse
+from pie_mlx.calls import RuleArray, RuleGraph, RuleNode, RuleUse
 from pie_mlx.errors import InvalidArgumentError
 
 _PREFIX = "until "
@@ -33,22 +33,39 @@ def with_end(use: RuleUse | None, until: RuleUse) -> RuleUse:
         )
     if first.breakers != end.breakers and any(node.operation == "repeated" for node in end.nodes):
         raise _refusal(end, f"its repetitions end at other tokens than those of {first.name}", "let both break alike")
-    nodes, moved = list(first.nodes), list[int]()
+    nodes, arrays, moved = list(first.nodes), list(first.arrays), list[int]()
     known = {_key(node): place for place, node in enumerate(first.nodes)}
     for node in end.nodes:
         name = _PREFIX + node.name if node.name else ""
-        own = RuleNode(node.operation, tuple(moved[place] for place in node.inputs), node.value, name, node.line)
+        array = end.array_of(node)
+        value = node.value if array is None else _place_of(array, arrays)
+        own = RuleNode(node.operation, tuple(moved[place] for place in node.inputs), value, name, node.line)
         place = known.setdefault(_key(own), len(nodes))
         if place == len(nodes):
             nodes.append(own)
         moved.append(place)
     states = [(_PREFIX + name, moved[place]) for name, place in end.states]
-    graph = replace(first, nodes=tuple(nodes), states=(*first.states, *states), until=moved[end.until])
+    graph = replace(
+        first,
+        nodes=tuple(nodes),
+        states=(*first.states, *states),
+        until=moved[end.until],
+        version=max(first.version, end.version),
+        arrays=tuple(arrays),
+    )
     return RuleUse.of(
         graph,
         use.parameters | {_PREFIX + name: value for name, value in until.parameters.items()},
         use.state | {_PREFIX + name: value for name, value in until.state.items()},
+        use.vectors | {_PREFIX + name: value for name, value in until.vectors.items()},
     )
+
+
+def _place_of(array: RuleArray, arrays: list[RuleArray]) -> float:
+    """The place of an array of the second rule among those of both."""
+    if array not in arrays:
+        arrays.append(array)
+    return float(arrays.index(array))
 
 
 def _key(node: RuleNode) -> tuple[str, tuple[int, ...], float, str]:

@@ -1,5 +1,6 @@
 """What a rule sees of the row that it changes."""
 
+from collections.abc import Iterable
 from math import log
 
 from inferlet._rules.values import Number, Tracer, Value, floating, minimum
@@ -76,6 +77,16 @@ class Row:
     def random(self) -> Value:
         """A number of [0, 1) of the context's own random stream, another one than that of the draw."""
         return self._tracer.add("random")
+
+    @property
+    def hidden_state(self) -> Value:
+        """The row's final hidden state after the last norm, as the output head gets it: a vector as wide as the model.
+        What a `HiddenState` probe reads."""
+        return self._tracer.add("hidden")
+
+    def vector(self, values: Iterable[float]) -> Value:
+        """A constant vector. All constants of a rule have at most 65,536 numbers."""
+        return self._tracer.vector(values)
 
     def constant(self, value: Number) -> Value:
         """A number as a value, for what a number has no methods for: `row.constant(2).log()`."""

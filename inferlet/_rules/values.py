@@ -1,9 +1,12 @@
 """Symbolic values: arithmetic on them writes the operations of a rule down instead of computing anything."""
 
 import inspect
+from array import array
+from collections.abc import Iterable, Sequence
+from math import inf
 from typing import NoReturn, TypeAlias, Union
 
-from pie_mlx.calls import RuleNode, ValueType, result_type
+from pie_mlx.calls import MOST_OPERATIONS, MOST_WEIGHTS, RuleArray, RuleNode, RuleTypes, ValueType
 from pie_mlx.errors import InvalidArgumentError, InvalidTypeError
 
 _HERE = __file__.rpartition("values")[0]
@@ -14,33 +17,55 @@ Number: TypeAlias = Union["Value", float]
 Whole: TypeAlias = Union["Value", int]
 """A whole number: a token, or a key. A parameter with this annotation is an integer."""
 
+Vector: TypeAlias = Union["Value", Sequence[float]]
+"""As many numbers as a hidden state of the model has. A parameter with this annotation is such a vector."""
+
 
 class Tracer:
     """The operations of a rule, in order; an equal one is written down once."""
 
     def __init__(self) -> None:
         self.nodes: list[RuleNode] = []
-        self._types: list[ValueType] = []
+        self.arrays: list[RuleArray] = []
+        self._types = RuleTypes()
         self._known: dict[tuple[str, tuple[int, ...], float, str], int] = {}
 
-    def add(self, operation: str, *inputs: "Value", value: float = 0.0, name: str = "") -> "Value":
+    def add(
+        self, operation: str, *inputs: "Value", value: float = 0.0, name: str = "", constant: RuleArray | None = None
+    ) -> "Value":
         """The result of an operation. Raises InvalidArgumentError for inputs of other types, with the line."""
         places = tuple(each.place for each in inputs)
+        if constant is not None:
+            value = self._place_of(constant)
         key = (operation, places, value, name)
         place, line = self._known.get(key), _program_line()
         if place is None:
             try:
-                found = result_type(operation, [each.type for each in inputs])
+                self._types.add(operation, places, constant)
             except InvalidArgumentError as error:
                 raise InvalidArgumentError(f"line {line}: {error.message}", hint=error.hint) from None
             place = self._known[key] = len(self.nodes)
+            if place == MOST_OPERATIONS:
+                _refuse(f"more than {MOST_OPERATIONS} operations", "loops write their body down each time: simplify it")
             self.nodes.append(RuleNode(operation, places, value, name, line))
-            self._types.append(found)
-        return Value(self, place, self._types[place])
+        return Value(self, place, self._types.types[place])
+
+    def vector(self, values: Iterable[float]) -> "Value":
+        """A constant. Raises InvalidTypeError for what are no finite numbers, and for too many, with the line."""
+        data = _weights(values)
+        return self.add("vector", constant=RuleArray(len(data) // 4, data))
+
+    def _place_of(self, constant: RuleArray) -> float:
+        """The place of an array among all, an equal one only once."""
+        if constant not in self.arrays:
+            self.arrays.append(constant)
+            if sum(len(each.data) for each in self.arrays) > 4 * MOST_WEIGHTS:
+                _refuse(f"more than {MOST_WEIGHTS} numbers in all arrays", "use fewer outputs")
+        return float(self.arrays.index(constant))
 
 
 class Value:
-    """A number for each row of the batch, or a row of them for all tokens of the vocabulary."""
+    """A number for each row of the batch, a row of them for all tokens of the vocabulary, or a vector."""
 
     __slots__ = ("place", "tracer", "type")
     __hash__ = None  # type: ignore[assignment]
@@ -125,7 +150,7 @@ class Value:
         return self.tracer.add("square_root", self)
 
     def sum(self) -> "Value":
-        """The sum of a row, one number."""
+        """The sum of a row or a vector, one number."""
         return self.tracer.add("sum", self)
 
     def max(self) -> "Value":
@@ -149,9 +174,23 @@ class Value:
         return self.tracer.add("cumulative_sum", self)
 
     def at(self, token: Whole) -> "Value":
-        """A row's value at one token; at a row of tokens, a row. Ids that it does not have give its smallest value."""
+        """A row's value at one token; at a row of tokens, a row; a vector's at a place, from 0. Ids and places that it
+        does not have give its smallest value."""
         ids = integer(self.tracer, token)
-        return self.tracer.add("gather" if ids.type.is_row else "at", self, ids)
+        operation = "element" if self.type.is_vector else "gather" if ids.type.is_row else "at"
+        return self.tracer.add(operation, self, ids)
+
+    def dot(self, other: Vector) -> "Value":
+        """The sum of the products of two vectors, one number: of values, or of as many plain numbers."""
+        return (self * (other if isinstance(other, Value) else self.tracer.vector(other))).sum()
+
+    def matmul(self, matrix: Sequence[Sequence[float]]) -> "Value":
+        """The product of a constant matrix with a vector: a vector with a number for each of the matrix's rows, all of
+        which are as long as this one. All constants of a rule have at most 65,536 numbers."""
+        rows = [_weights(row) for row in matrix]
+        if len({len(row) for row in rows}) != 1:
+            _refuse("a matrix whose rows are not equally long", "give a list of weights for each output")
+        return self.tracer.add("matmul", self, constant=RuleArray(len(rows[0]) // 4, b"".join(rows)))
 
     def to_float(self) -> "Value":
         """Integers as floats."""
@@ -168,6 +207,9 @@ class Value:
 
     def __iter__(self) -> NoReturn:
         _refuse("a value cannot be looped over", "a rule sees all tokens at once: use sum, max, where")
+
+    def __getitem__(self, index: object) -> NoReturn:
+        _refuse("a value has no parts: their shape would depend on it", "choose with where; take one with at(token)")
 
     def __len__(self) -> int:
         _refuse("a value has no length", "its length is that of the vocabulary")
@@ -234,10 +276,29 @@ def floating(tracer: Tracer, value: Number) -> Value:
     if isinstance(value, Value):
         return value
     if type(value) not in (int, float):
-        raise _refused(f"{type(value).__name__} in a rule", "pass it as a parameter, or write a number")
+        hint = (
+            "write row.vector(...)" if isinstance(value, list | tuple) else "pass it as a parameter, or write a number"
+        )
+        raise _refused(f"{type(value).__name__} in a rule", hint)
     if value != value:
         raise _refused("NaN in a rule", "write a number")
     return tracer.add("constant", value=float(value))
+
+
+def float32(values: Iterable[float]) -> bytes:
+    """Finite numbers as little-endian float32. Raises ValueError for any other, TypeError for what are no numbers."""
+    found = array("f", values)
+    if not all(-inf < value < inf for value in found):
+        raise ValueError("a number that is not finite")
+    return found.tobytes()
+
+
+def _weights(values: Iterable[float]) -> bytes:
+    try:
+        data = float32(values)
+    except (TypeError, ValueError) as error:
+        raise _refused(f"a constant vector: {error}", "give a list of finite numbers") from None
+    return data or _refuse("a constant vector without numbers", "give a list of finite numbers")
 
 
 def _refuse(what: str, hint: str) -> NoReturn:

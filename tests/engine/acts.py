@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from inferlet import Context, Entropy, Generator, Sampler
+from inferlet import Context, Entropy, Generator, Sampler, rule
+from inferlet.rules import Row, Value, where
 from tests.engine.running import Running
 
 GREEDY = Sampler.argmax()
@@ -14,6 +15,15 @@ FROM_FIVE = Sampler.top_k(0.7, 5, seed=9)
 """Drawn with the step whatever the logits are: those a top-p needs may be more than were looked for."""
 
 PENALIZED = GREEDY.penalized(frequency=0.6, presence=0.5, repetition=1.2, bias={50: 1.5, 60: -4})
+
+
+@rule
+def _leaning(row: Row) -> Value:
+    return where(row.hidden_state.at(0) > row.hidden_state.mean(), row.logits, -0.5 * row.logits)
+
+
+LEANING = Sampler.multinomial(1.0, seed=5).ruled(_leaning())
+"""Reads the hidden state of its row, of any model."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +39,7 @@ ACTS = st.builds(
     Act,
     st.sampled_from(["generate", "collect", "truncate", "fork", "feed", "suspend", "probe", "pause"]),
     st.integers(1, 20),
-    st.sampled_from([GREEDY, WARM, FROM_FIVE, PENALIZED, FROM_FIVE.penalized(presence=2.0)]),
+    st.sampled_from([GREEDY, WARM, FROM_FIVE, PENALIZED, FROM_FIVE.penalized(presence=2.0), LEANING]),
 )
 
 

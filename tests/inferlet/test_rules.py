@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import pytest_asyncio
 
-from inferlet import Context, Logits, Model, Sampler, rule, rules, runtime
-from inferlet.rules import Number, Row, RuleUse, Value
+from inferlet import Context, HiddenState, Logits, Model, Sampler, rule, rules, runtime
+from inferlet.rules import Number, Row, RuleUse, Value, Vector, where
 from pie_mlx import Engine
 from pie_mlx.engine.model.runner.randomness import uniform
 from pie_mlx.errors import BatchFailedError, InvalidArgumentError
@@ -22,7 +22,17 @@ Program = Callable[[Model], Awaitable[Any]]
 Run = Callable[[Program], Awaitable[Any]]
 PROMPT = "a list: one two three, one two three, one two"
 LENGTH = 24
+DIRECTION = np.random.default_rng(2).standard_normal(192)
+"""As wide as pie-tiny."""
+
+
+@rule
+def _leaning(row: Row, direction: Vector, factor: Number = 0.5) -> Value:
+    return where(row.hidden_state.dot(direction) > 0.0, row.logits, factor * row.logits)
+
+
 USES = {
+    "hidden states": _leaning(direction=DIRECTION.tolist()),
     "mirostat": rules.mirostat(2.0, 0.3),
     "typical": rules.typical(mass=0.8),
     "xtc": rules.xtc(threshold=0.02, probability=0.5),
@@ -60,7 +70,7 @@ def asked(model: Model) -> Context:
     return Context(model).append(model.tokenizer().encode(PROMPT))
 
 
-def sampler(use: RuleUse) -> Sampler:
+def sampler(use: RuleUse | None) -> Sampler:
     return Sampler.multinomial(1.0, seed=11).ruled(use)
 
 
@@ -255,3 +265,29 @@ async def test_what_ended_a_text_is_told(run: Run, events: list[Event]) -> None:
     events.clear()
     assert await run(program) == "rule"
     assert [event.finish for event in events if isinstance(event, PassCompleted)][-1] == "rule"
+
+
+@rule
+def _until_turned(row: Row, direction: Vector) -> Value:
+    return row.hidden_state.dot(direction) > 0.0
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_a_text_ends_where_its_hidden_state_says_so(run: Run, seed: int) -> None:
+    direction = np.random.default_rng(seed).standard_normal(192)
+
+    async def program(model: Model) -> tuple[int, str | None]:
+        free = await asked(model).generate(sampler(None), max_tokens=LENGTH, auto_flush=False).collect_tokens()
+        prompt = model.tokenizer().encode(PROMPT)
+        step = Context(model).forward().input([*prompt, *free[:-1]])
+        probes = [step.probe(len(prompt) - 1 + place, HiddenState()) for place in range(len(free))]
+        output = await step.execute()
+        turned = [float(np.dot(output.hidden_state(probe) or [], direction)) > 0.0 for probe in probes]
+        made = asked(model).generate(sampler(None), max_tokens=LENGTH, auto_flush=False)
+        drawn = await made.until(_until_turned(direction=direction.tolist())).collect_tokens()
+        assert drawn == free[: turned.index(True) + 1]
+        return len(drawn), made.finish_reason
+
+    length, reason = await run(program)
+    assert length < LENGTH
+    assert reason == "rule"

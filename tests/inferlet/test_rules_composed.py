@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pytest
 import pytest_asyncio
 
-from inferlet import Context, Logits, Model, Regex, Sampler, rules, runtime
-from inferlet.rules import RuleUse
+from inferlet import Context, HiddenState, Logits, Model, Regex, Sampler, rule, rules, runtime
+from inferlet.rules import Row, RuleUse, Value, Vector
 from pie_mlx import Engine
 from pie_mlx.engine.model.runner.randomness import uniform
 
@@ -46,6 +46,13 @@ class Text:
         output = await step.execute()
         found = [np.frombuffer(output.logits(probe) or b"", np.float32).astype(np.float64) for probe in probes]
         return [np.where(self.allowed, row, -np.inf) for row in found]
+
+    async def hidden_states(self) -> Doubles:
+        """Of the same rows."""
+        step = Context(self.model).forward().input([*self.prompt, *self.drawn])
+        probes = [step.probe(len(self.prompt) - 1 + place, HiddenState()) for place in range(len(self.drawn))]
+        output = await step.execute()
+        return np.array([output.hidden_state(probe) for probe in probes])
 
     def check(self, changed: list[Doubles]) -> None:
         for counter, (row, token) in enumerate(zip(changed, self.drawn, strict=True)):
@@ -111,6 +118,22 @@ async def guidance(text: Text) -> list[Doubles]:
         return [np.where(text.allowed, there + 1.7 * (here - there), -np.inf) for here, there in pairs]
 
 
+@rule
+def two_classes(row: Row, first: Vector, second: Vector) -> Value:
+    """Warm or cold, by the class that the hidden state is nearer to."""
+    return row.logits * (1.0 + (row.hidden_state.dot(first) - row.hidden_state.dot(second)).exp()) / 2.0
+
+
+def directions(model: Model) -> Doubles:
+    return np.random.default_rng(1).standard_normal((2, model.info.hidden_size)) / 100
+
+
+async def hidden_state(text: Text) -> list[Doubles]:
+    nearness = await text.hidden_states() @ directions(text.model).T
+    factors = (1 + np.exp(nearness[:, 0] - nearness[:, 1])) / 2
+    return [row * factor for row, factor in zip(await text.rows(text.prompt), factors, strict=True)]
+
+
 def gate(model: Model) -> int:
     return model.tokenizer().encode(" a")[0]
 
@@ -119,6 +142,10 @@ RULES: dict[str, tuple[Callable[[Model], RuleUse], Callable[[Text], Any]]] = {
     "dry": (lambda _: rules.dry(multiplier=3.0, allowed=1.0), dry),
     "entropy_gate": (lambda model: rules.entropy_gate(gate(model), nats=0.5, bonus=GATE, pause=5.0), entropy_gate),
     "guidance": (lambda _: rules.guidance(scale=1.7), guidance),
+    "hidden_state": (
+        lambda model: two_classes(first=directions(model)[0].tolist(), second=directions(model)[1].tolist()),
+        hidden_state,
+    ),
 }
 
 
@@ -137,6 +164,9 @@ def allowed(model: Model, is_restricted: bool) -> npt.NDArray[np.bool_]:
         ("entropy_gate", False, True),
         ("entropy_gate", True, True),
         ("guidance", True, False),
+        ("hidden_state", True, False),
+        ("hidden_state", False, True),
+        ("hidden_state", True, True),
     ],
 )
 async def test_tokens_are_those_of_a_computation_on_the_host(

@@ -8,7 +8,7 @@ import { rule, whole } from './_rules/definition.mjs';
 import { hashUniform, massThreshold, where } from './_rules/values.mjs';
 import { InvalidArgumentError } from './errors.mjs';
 
-export { rule, whole } from './_rules/definition.mjs';
+export { rule, vector, whole } from './_rules/definition.mjs';
 export { OtherRow } from './_rules/other_row.mjs';
 export { Row } from './_rules/row.mjs';
 export { RuleUse } from './_rules/use.mjs';

@@ -9,11 +9,11 @@ import pytest
 from inferlet import Sampler
 from pie_mlx.engine.speculation.drafting import Allowance, WindowCost
 from pie_mlx.events import PassCompleted
-from tests.engine.acts import PENALIZED, WARM
+from tests.engine.acts import LEANING, PENALIZED, WARM
 from tests.engine.behaviour.test_speculation import Guessing, generated
 from tests.engine.running import Running, engine_alone, in_context, small_prompt
 
-SAMPLERS = [Sampler.argmax(), WARM, PENALIZED]
+SAMPLERS = [Sampler.argmax(), WARM, PENALIZED, LEANING]
 
 
 @pytest.fixture(scope="module")

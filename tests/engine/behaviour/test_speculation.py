@@ -15,7 +15,7 @@ from inferlet import Context, Entropy, Logprobs, Regex, Sampler
 from inferlet.brle import spans
 from pie_mlx.engine.speculation.drafting import Allowance, WindowCost
 from pie_mlx.events import TickCompleted
-from tests.engine.acts import PENALIZED
+from tests.engine.acts import LEANING, PENALIZED
 from tests.engine.outcome import Outcome, collected
 from tests.engine.running import Running, finished, in_context
 
@@ -90,7 +90,7 @@ def passes(engine: Running) -> int:
 OPTIONS = st.fixed_dictionaries(
     {
         "sampler": st.sampled_from(
-            [GREEDY, PENALIZED, Sampler.top_p(0.8, 0.95, seed=3), Sampler.multinomial(0.9, seed=5)]
+            [GREEDY, PENALIZED, LEANING, Sampler.top_p(0.8, 0.95, seed=3), Sampler.multinomial(0.9, seed=5)]
         ),
         "max_tokens": st.integers(1, 40),
         "constrain": st.sampled_from([None, None, Regex(r"([a-z]{1,6} ){2,6}\."), Regex(r"(ab|abc|abcd)+ and so on")]),

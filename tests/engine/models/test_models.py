@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from benchmarks.tiny_encoders import TEXTS, write_conventions, write_tiny_encoder
-from inferlet import Context, Model, Sampler
+from inferlet import Context, Model, Sampler, rules
 from inferlet._calls.host import use_host
+from pie_mlx.calls import Forward, OtherContext, Slot
 from pie_mlx.engine.engine import EngineCore
 from pie_mlx.engine.hosting.process import ProcessHost
 from pie_mlx.engine.settings import EngineSettings
@@ -139,6 +140,23 @@ def test_numbers_of_contexts_are_of_one_model_only(several: Several) -> None:
         assert len({context.id for context in contexts}) == 3
         for context in contexts:
             context.release()
+    finished(several.core.close_process(host.process_id))
+
+
+def test_a_rule_joins_no_rows_of_two_models(several: Several) -> None:
+    host = several.open()
+    guided = Sampler.argmax().ruled(rules.guidance())
+
+    async def join() -> None:
+        with use_host(host):
+            first, other = (Context(Model.load(name)).append(small_prompt(4)) for name in ARCHITECTURES[:2])
+            with pytest.raises(InvalidArgumentError, match="others: rows of two models, llama and qwen3"):
+                first.generate(guided, others=[other])
+            forged = Forward(first.id, [5], [Slot(0, guided)], others=[OtherContext(other.id, [5])])
+            with pytest.raises(InvalidArgumentError, match="rows of two models, llama and qwen3"):
+                await host.submit(forged)
+
+    finished(join())
     finished(several.core.close_process(host.process_id))
 
 

@@ -7,6 +7,7 @@ from inferlet._rules.joining import with_end
 from inferlet.rules import Number, Row, Value
 from pie_mlx.engine.model.rules.checking import check_use
 from pie_mlx.errors import InvalidArgumentError
+from tests.engine.model.rules.test_checking import MODEL
 
 
 @rule
@@ -39,7 +40,7 @@ def test_a_condition_alone_leaves_the_logits_as_they_are() -> None:
     graph = unsure.graph
     assert graph.nodes[graph.answer].operation == "logits"
     assert graph.until is not None
-    check_use(unsure())
+    check_use(unsure(), MODEL)
 
 
 def test_a_sampler_without_a_rule_gets_the_end_alone() -> None:
@@ -48,7 +49,7 @@ def test_a_sampler_without_a_rule_gets_the_end_alone() -> None:
 
 def test_two_rules_keep_their_parameters_and_states_apart() -> None:
     both = with_end(rules.mirostat(tau=2.0, mu=5.0), spent(tau=9.0))
-    check_use(both)
+    check_use(both, MODEL)
     assert both.parameters == {"tau": 2.0, "rate": 0.1, "until tau": 9.0}
     assert both.state == {"mu": 5.0, "until doubt": 0.0}
     assert [name for name, _ in both.graph.states] == ["mu", "until doubt"]

@@ -8,6 +8,7 @@ from inferlet.rules import OtherRow, Row, RuleUse, Value
 from pie_mlx.calls import MOST_OTHERS, RuleGraph
 from pie_mlx.engine.model.rules.checking import check_use
 from pie_mlx.errors import InvalidArgumentError
+from tests.engine.model.rules.test_checking import MODEL
 
 
 @rule
@@ -22,7 +23,7 @@ def changed(**fields: object) -> RuleUse:
 def test_a_rule_names_the_contexts_that_it_reads_in_the_order_of_its_parameters() -> None:
     assert joined.graph.others == ("second", "third")
     assert joined().parameters == {}
-    check_use(joined())
+    check_use(joined(), MODEL)
 
 
 def test_a_context_is_passed_to_the_generator() -> None:
@@ -41,7 +42,7 @@ def test_a_context_is_passed_to_the_generator() -> None:
 )
 def test_rows_of_contexts_that_are_not_named_are_refused(use: RuleUse, text: str) -> None:
     with pytest.raises(InvalidArgumentError, match=text):
-        check_use(use)
+        check_use(use, MODEL)
 
 
 def test_a_rule_without_other_contexts_is_written_as_before() -> None:

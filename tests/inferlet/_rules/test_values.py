@@ -1,12 +1,17 @@
 """What a rule's function may do with symbolic values, and how each mistake is told."""
 
+from array import array
 from collections.abc import Callable
+from functools import reduce
+from itertools import count
+from math import inf, nan
 from typing import Any
 
 import pytest
 
 from inferlet import rule
-from inferlet.rules import Number, Row, Value, Whole, hash_uniform, where
+from inferlet.rules import Number, Row, Value, Vector, Whole, hash_uniform, where
+from pie_mlx.calls import RuleArray
 from pie_mlx.errors import InvalidArgumentError, InvalidTypeError, PieError
 
 
@@ -46,14 +51,79 @@ def _hashes_floats(row: Row) -> Value:
     return row.logits + hash_uniform(row.logits, row.previous, 3)
 
 
+def _loops_without_end(row: Row) -> Value:
+    return reduce(lambda value, _: value.exp(), count(), row.logits)
+
+
+def _branches_on_a_hidden_state(row: Row) -> Value:
+    return row.logits if row.hidden_state.at(0) > 0.0 else -row.logits
+
+
+def _takes_what_is_positive(row: Row) -> Value:
+    return row.logits[row.logits > 0.0]
+
+
+def _multiplies_a_row(row: Row) -> Value:
+    return row.logits.matmul([[1.0, 2.0]])
+
+
+def _adds_a_vector_to_a_row(row: Row) -> Value:
+    return row.logits + row.hidden_state
+
+
+def _takes_vectors_of_two_widths(row: Row) -> Value:
+    return row.hidden_state.dot([1, 2]) + row.hidden_state.dot([1, 2, 3]) > 0.0
+
+
+def _multiplies_uneven_rows(row: Row) -> Value:
+    return row.hidden_state.matmul([[1, 2], [1]]).sum() > 0.0
+
+
+def _has_10_mb_of_constants(row: Row) -> Value:
+    return row.hidden_state.dot(array("f", bytes(10 << 20))) > 0.0
+
+
+def _has_a_nan_weight(row: Row) -> Value:
+    return row.hidden_state.dot([1.0, nan]) > 0.0
+
+
+def _has_no_weights(row: Row) -> Value:
+    return row.hidden_state.dot([]) > 0.0
+
+
+def _adds_nan(row: Row) -> Value:
+    return row.logits + nan
+
+
+def _adds_a_list(row: Row) -> Value:
+    return row.hidden_state * [1.0, 2.0] > 0.0  # type: ignore[operator]
+
+
+def _takes_a_place_of_a_row(row: Row) -> Value:
+    return row.hidden_state.at(row.tokens) > 0.0
+
+
 @pytest.mark.parametrize(
     ("function", "message", "hint"),
     [
         (_branches, "a value has no truth", "where(condition, a, b)"),
         (_loops, "a value cannot be looped over", "all tokens at once"),
         (_converts, "a value is no number yet", "as a state"),
+        (_loops_without_end, "more than 256 operations", "each time"),
+        (_branches_on_a_hidden_state, "a value has no truth", "where(condition, a, b)"),
+        (_takes_what_is_positive, "a value has no parts: their shape would depend on it", "choose with where"),
+        (_multiplies_a_row, "matmul of a row of floats", "a vector"),
+        (_adds_a_vector_to_a_row, "add of a row of floats and a vector of as many floats as the model is wide", "dot"),
+        (_takes_vectors_of_two_widths, "multiply: vectors of 2 and 3 numbers", "equally long"),
+        (_multiplies_uneven_rows, "a matrix whose rows are not equally long", "for each output"),
+        (_has_10_mb_of_constants, "more than 65536 numbers in all arrays", "fewer outputs"),
+        (_has_a_nan_weight, "a constant vector: a number that is not finite", "finite numbers"),
+        (_has_no_weights, "a constant vector without numbers", "finite numbers"),
+        (_adds_nan, "NaN in a rule", "a number"),
+        (_adds_a_list, "list in a rule", "row.vector(...)"),
+        (_takes_a_place_of_a_row, "element: its place is a row of integers", "one integer"),
         (_adds_conditions, "add: it takes float and float, got float and condition", "where(condition, a, b)"),
-        (_sums_a_number, "sum of one float", "a row of the vocabulary"),
+        (_sums_a_number, "sum of one float", "a row or vector"),
         (_joins_numbers, "and: it takes condition and condition, got float and condition", "compare two values"),
         (_adds_a_text, "str in a rule", "a parameter"),
         (_adds_integers, "add: it takes float and float, got float and integer", "to_float"),
@@ -86,6 +156,14 @@ def test_a_state_that_is_no_parameter_is_refused() -> None:
             return row.logits, {"mu": row.entropy}
 
 
+def test_a_state_that_is_a_vector_is_refused() -> None:
+    with pytest.raises(InvalidTypeError, match="state past is a vector of as many floats as the model is wide"):
+
+        @rule
+        def carries_a_vector(row: Row, past: Number) -> tuple[Value, dict[str, Number]]:
+            return row.logits, {"past": row.hidden_state * past}
+
+
 def test_a_state_that_is_a_row_is_refused() -> None:
     with pytest.raises(InvalidTypeError, match="state mu is a row of floats"):
 
@@ -114,6 +192,28 @@ def test_parameters_left_out_have_their_defaults() -> None:
 def test_parameters_that_do_not_fit_are_refused_by_name(parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(PieError, match=f"rule _scaled: {message}"):
         _scaled(**parameters)
+
+
+@rule
+def _aimed(row: Row, direction: Vector, most: Number = 2.0) -> Value:
+    return row.hidden_state.dot(direction) + row.hidden_state.dot([1, 2]) > most
+
+
+def test_a_vector_is_a_parameter_of_its_own_kind() -> None:
+    used = _aimed(direction=(1, 0.5))
+    assert (used.parameters, used.vectors) == ({"most": 2.0}, {"direction": bytes.fromhex("0000803f0000003f")})
+    assert used.graph.arrays == (RuleArray(2, bytes.fromhex("0000803f00000040")),)
+    assert used.after([]).vectors == used.broken_at([3]).vectors == used.vectors
+
+
+@pytest.mark.parametrize("value", [3.0, "ab", [1.0, "b"], [1.0, inf], None])
+def test_a_vector_of_other_things_than_finite_numbers_is_refused(value: Any) -> None:
+    with pytest.raises(PieError, match=r"rule _aimed: .*direction"):
+        _aimed(direction=value)
+
+
+def test_only_a_rule_with_vectors_is_of_the_second_version() -> None:
+    assert (_aimed.graph.version, _scaled.graph.version) == (2, 1)
 
 
 def test_equal_operations_are_written_down_once() -> None:

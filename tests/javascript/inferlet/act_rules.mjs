@@ -4,7 +4,7 @@ import { withEnd } from '../../../pie_mlx/javascript/inferlet/_rules/joining.mjs
 import { PieError } from '../../../pie_mlx/javascript/inferlet/errors.mjs';
 import { rule, rules, Sampler } from '../../../pie_mlx/javascript/inferlet/index.mjs';
 
-const { hashUniform, scatter, where, whole } = rules;
+const { hashUniform, scatter, vector, where, whole } = rules;
 
 const unsure = rule(
   function unsure(row, { nats }) {
@@ -20,7 +20,22 @@ const spent = rule(
   { parameters: { doubt: 0, budget: 4 } },
 );
 
+const probed = rule(
+  function probed(row, { towards, most }) {
+    const classes = row.hiddenState.matmul([[1, 0.5, -2], [0, 1, 1]]).add(row.vector([0.25, 1]));
+    const share = classes.subtract(classes.logSumExp()).exp().at(1);
+    return { until: share.add(row.hiddenState.dot(towards)).greater(most) };
+  },
+  { parameters: { towards: vector(), most: 2 } },
+);
+const along = rule((row) => row.hiddenState.dot([0.25, 1, 3]).greater(0));
+
 const USES = {
+  probed: probed({ towards: [1, 2, 0.1] }),
+  probedTwice: withEnd(
+    rule((row) => row.logits.multiply(row.hiddenState.dot([1, 1, 1])))(),
+    probed({ towards: Float32Array.of(0, -1, 2), most: 1 }),
+  ),
   guidance: rules.guidance({ scale: 2 }),
   contrastive: rules.contrastive({ plausible: 0.2 }),
   mixture: rules.mixture(),
@@ -76,6 +91,10 @@ const MISTAKES = {
   breaks_at_a_text: () => rules.dry({ breakers: ['\n'] }),
   sees_other_candidates: () => withEnd(rules.typical(), unsure()),
   branches: () => rule((row) => (row.entropy > 1 ? row.logits : row.logits.divide(2))),
+  loops_without_end: () =>
+    rule((row) => {
+      for (let value = row.logits; ; ) value = value.exp();
+    }),
   loops: () => rule((row) => [...row.logits][0]),
   adds_conditions: () => rule((row) => row.logits.add(row.seen)),
   sums_a_number: () => rule((row) => row.logits.subtract(row.entropy.sum())),
@@ -93,6 +112,15 @@ const MISTAKES = {
   misspells_a_parameter: () => two({ factor: 1, shfit: 2 }),
   passes_a_text: () => two({ factor: '2' }),
   defaults_to_a_text: () => rule(function odd(row) { return row.logits; }, { parameters: { p: '1' } }),
+  multiplies_a_row: () => rule((row) => row.logits.matmul([[1, 2]])),
+  adds_a_vector_to_a_row: () => rule((row) => row.logits.add(row.hiddenState)),
+  takes_vectors_of_two_widths: () => rule((row) => row.hiddenState.dot([1, 2]).add(row.hiddenState.dot([1, 2, 3])).greater(0)),
+  multiplies_uneven_rows: () => rule((row) => row.hiddenState.matmul([[1, 2], [1]]).sum().greater(0)),
+  has_10_mb_of_constants: () => rule((row) => row.hiddenState.dot(new Float32Array(2_621_440)).greater(0)),
+  has_a_nan_weight: () => rule((row) => row.hiddenState.dot([NaN]).greater(0)),
+  adds_a_list: () => rule((row) => row.hiddenState.add([1, 2]).sum().greater(0)),
+  lacks_a_vector: () => probed(),
+  passes_a_number_for_a_vector: () => probed({ towards: 3 }),
   is_not_called: () => Sampler.argmax().ruled(rules.typical),
 };
 
@@ -107,8 +135,13 @@ function mistake(act) {
   return undefined;
 }
 
-function sent({ code, parameters, state }) {
-  return { code: Buffer.from(code).toString('hex'), parameters, state };
+function hex(bytes) {
+  return Buffer.from(bytes).toString('hex');
+}
+
+function sent({ code, parameters, state, vectors }) {
+  const numbers = Object.entries(vectors).map(([name, data]) => [name, hex(data)]);
+  return { code: hex(code), parameters, state, vectors: Object.fromEntries(numbers) };
 }
 
 const line = Number(/:(\d+):/.exec(new Error().stack)[1]);
@@ -119,6 +152,7 @@ console.log(
     uses: Object.fromEntries(Object.entries(USES).map(([name, use]) => [name, sent(use)])),
     mistakes: Object.fromEntries(Object.entries(MISTAKES).map(([name, act]) => [name, mistake(act)])),
     line: [line + 1, sent(there)],
+    withVectors: Object.keys(along().after([]).vectors).length + Object.keys(USES.probed.after([]).vectors).length,
     after: sent(ruled.after([2.5]).rule),
     without: ruled.ruled(undefined).rule ?? null,
     vote: rules.vote(['b', 'a', null, 'a', 'b']),

@@ -8,7 +8,7 @@ import pytest
 
 from inferlet import rule, rules
 from inferlet._rules.joining import with_end
-from inferlet.rules import Number, OtherRow, Row, Value, Whole, maximum, scatter, where
+from inferlet.rules import Number, OtherRow, Row, Value, Vector, Whole, maximum, scatter, where
 from pie_mlx.calls import RuleGraph, RuleUse
 from tests.javascript.inferlet.running import run
 
@@ -39,7 +39,21 @@ def spent(row: Row, doubt: Number = 0.0, budget: Number = 4.0) -> tuple[Value, d
     return total > budget, {"doubt": total}
 
 
+@rule
+def probed(row: Row, towards: Vector, most: Number = 2.0) -> Value:
+    classes = row.hidden_state.matmul([[1, 0.5, -2], [0, 1, 1]]) + row.vector([0.25, 1])
+    share = (classes - classes.log_sum_exp()).exp().at(1)
+    return share + row.hidden_state.dot(towards) > most
+
+
+@rule
+def scaled(row: Row) -> Value:
+    return row.logits * row.hidden_state.dot([1, 1, 1])
+
+
 USES = {
+    "probed": probed(towards=[1, 2, 0.1]),
+    "probedTwice": with_end(scaled(), probed(towards=[0, -1, 2], most=1.0)),
     "minP": rules.min_p(),
     "topNSigma": rules.top_n_sigma(n=1.5),
     "eta": rules.eta(epsilon=1e-3),
@@ -68,7 +82,8 @@ def acted() -> dict[str, Any]:
 
 
 def used(sent: dict[str, Any]) -> RuleUse:
-    return RuleUse(bytes.fromhex(sent["code"]), sent["parameters"], sent["state"])
+    vectors = {name: bytes.fromhex(data) for name, data in sent["vectors"].items()}
+    return RuleUse(bytes.fromhex(sent["code"]), sent["parameters"], sent["state"], vectors)
 
 
 def meaning(graph: RuleGraph) -> RuleGraph:
@@ -82,12 +97,17 @@ def test_a_rule_is_the_same_in_both_languages(name: str) -> None:
     found = used(acted()["uses"][name])
     assert meaning(found.graph) == meaning(USES[name].graph)
     assert (found.parameters, found.state) == (USES[name].parameters, USES[name].state)
+    assert found.vectors == USES[name].vectors
 
 
 def test_the_next_draw_gets_the_states_that_the_last_one_left() -> None:
     found = used(acted()["after"])
     assert (found.parameters, found.state) == ({"tau": 2, "rate": 0.3}, {"mu": 2.5})
     assert acted()["without"] is None
+
+
+def test_the_next_draw_keeps_its_vectors() -> None:
+    assert acted()["withVectors"] == 1
 
 
 def test_operations_have_the_line_of_the_program() -> None:
@@ -124,9 +144,19 @@ MISTAKES = {
     "breaks_at_a_text": ("breakers: string is not a whole number", "whole numbers"),
     "sees_other_candidates": ("it sees 0 candidates, typical 256", "as many"),
     "branches": ("a value is no number yet", "a.less(b)"),
+    "loops_without_end": ("more than 256 operations", "each time"),
     "loops": ("a value cannot be looped over", "all tokens at once"),
     "adds_conditions": ("add: it takes float and float, got float and condition", "where(condition, a, b)"),
-    "sums_a_number": ("sum of one float", "a row of the vocabulary"),
+    "sums_a_number": ("sum of one float", "a row or vector"),
+    "multiplies_a_row": ("matmul of a row of floats", "a vector"),
+    "adds_a_vector_to_a_row": ("add of a row of floats and a vector of as many floats as the model is wide", "dot"),
+    "takes_vectors_of_two_widths": ("multiply: vectors of 2 and 3 numbers", "equally long"),
+    "multiplies_uneven_rows": ("a matrix whose rows are not equally long", "for each output"),
+    "has_10_mb_of_constants": ("more than 65536 numbers in all arrays", "fewer outputs"),
+    "has_a_nan_weight": ("a constant vector: a number that is not finite", "finite numbers"),
+    "adds_a_list": ("Array in a rule", "row.vector(...)"),
+    "lacks_a_vector": ("rule probed: parameter towards is missing", "towards: ..."),
+    "passes_a_number_for_a_vector": ("rule probed: towards: got number", "finite numbers"),
     "joins_numbers": ("and: it takes condition and condition, got float and condition", "compare two values"),
     "adds_a_text": ("string in a rule", "a parameter"),
     "adds_nan": ("NaN in a rule", "a number"),

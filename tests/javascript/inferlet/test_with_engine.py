@@ -9,6 +9,10 @@ EXPECTED = {
     "masks": {"drawn": 6, "allowed": True, "top": [4, True]},
     "market": {"bid": 0.5, "figures": True, "back": True, "kept": True},
     "rules": {"same": [True, True], "state": True, "ended": [3, "rule", 3]},
+    "hidden": {
+        "ended": [1, "rule"],
+        "refused": "rule alike: vector towards has 2 numbers, a hidden state of pie-tiny 192",
+    },
     "together": {"same": True, "grown": [[9, 9], [9, 9]], "ended": [1, "rule", 1]},
     "toolCalls": {"name": "get_weather", "args": {"city": "Oslo"}},
 }

@@ -8,6 +8,7 @@ import {
   Context,
   Distribution,
   HiddenMean,
+  HiddenState,
   Logprobs,
   messaging,
   Model,
@@ -65,6 +66,28 @@ const parts = {
       state: atOnce.sampler.rule?.state.mu === sampler.rule?.state.mu,
       ended: [(await short.collectTokens()).length, short.finishReason, short.sampler.rule?.state.count],
     };
+  },
+
+  async hidden() {
+    const alike = rule(
+      function alike(row, { towards, most }) {
+        const state = row.hiddenState;
+        return state.dot(towards).greater(towards.dot(towards).multiply(most));
+      },
+      { parameters: { towards: rules.vector(), most: 0.9 } },
+    );
+    using context = new Context(model).user('hi');
+    const first = context.generate(Sampler.argmax(), { maxTokens: 1 });
+    const probe = first.probeEachStep(-1, HiddenState());
+    const states = [];
+    for await (const step of first) states.push((await step.execute()).hiddenState(probe) ?? []);
+    using again = new Context(model).user('hi');
+    const ended = again.generate(Sampler.argmax(), { maxTokens: 12 }).until(alike({ towards: states[0] }));
+    const tokens = await ended.collectTokens();
+    using other = new Context(model).user('hi');
+    const wrong = other.generate(Sampler.argmax(), { maxTokens: 12 }).until(alike({ towards: [1, 2] }));
+    const refused = await wrong.collectTokens().catch((error: Error) => error.message);
+    return { ended: [tokens.length, ended.finishReason], refused };
   },
 
   async together() {

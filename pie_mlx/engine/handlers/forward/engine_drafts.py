@@ -188,7 +188,7 @@ async def _written(
         name, pace, written = "mtp", context.head_pace, await _by_head(services, request, offer, writer)
     else:
         name, pace = "draft_model", context.draft_model_pace
-        written = await writer.guess(_task(services, request, request.sampler, offer.guesses))
+        written = await writer.guess(_task(services, request, _own_sampler(request.sampler), offer.guesses))
     waited = time.perf_counter() - began
     await services.queue.restore(context)  # its pages may have gone to somebody else meanwhile
     spent = _in_steps(services, written.seconds)
@@ -216,6 +216,11 @@ async def _by_head(services: Services, request: DraftRequest, offer: Offer, head
             drawn=request.drawn,
         )
     )
+
+
+def _own_sampler(sampler: Sampler) -> Sampler:
+    """What the draft model draws with: its hidden states mean nothing to a rule that reads those of the model."""
+    return sampler.ruled(None) if sampler.rule is not None and sampler.rule.graph.has_vectors else sampler
 
 
 def _task(services: Services, request: DraftRequest, sampler: Sampler, most: int) -> Guess:

@@ -56,7 +56,14 @@ async def forward_together(
     services: Services, process: HostedProcess, context: LiveContext, call: calls.Forward, matchers: Sequence[Matcher]
 ) -> calls.ForwardReply:
     """All passes of a call of several contexts, the first of which draws. Raises InvalidArgumentError for a pass that
-    does more than that, and what any pass raises, of any of the contexts."""
+    does more than that, or joins rows of two models, and what any pass raises, of any of the contexts."""
+    for model, seat in process.seats.items():
+        if seat is not process and (foreign := [one.context for one in call.others if one.context in seat.contexts]):
+            raise InvalidArgumentError(
+                f"forward: rows of two models, {services.model_info.name} and {model}: context {foreign[0]} is of the "
+                "other one",
+                hint="join contexts of one model, for example with an adapter or another prompt",
+            )
     gang = [context, *(process.context(one.context) for one in call.others)]
     _check(call, gang)
     for one in gang:

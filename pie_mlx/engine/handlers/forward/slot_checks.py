@@ -47,7 +47,7 @@ def check_slots(call: Forward, length: int, model: ModelInfo) -> None:
     """
     slots, inputs = call.slots, len(call.tokens)
     for slot in slots:
-        _check_slot(slot, inputs, model.vocabulary_size, len(call.others))
+        _check_slot(slot, inputs, model, len(call.others))
     if len(slots) > 1:  # a single sampler has checked itself
         _check_draws(slots, inputs)
         if any(isinstance(slot.read, HiddenMean) for slot in slots):
@@ -80,7 +80,7 @@ def check_advance(slots: Sequence[Slot], advance_slot: int) -> None:
         )
 
 
-def _check_slot(slot: Slot, inputs: int, vocabulary_size: int, others: int) -> None:
+def _check_slot(slot: Slot, inputs: int, model: ModelInfo, others: int) -> None:
     if not (isinstance(slot.index, int) and 0 <= slot.index < inputs):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidArgumentError(
             f"forward: index {slot.index} is outside the {inputs} input tokens of this pass",
@@ -90,9 +90,9 @@ def _check_slot(slot: Slot, inputs: int, vocabulary_size: int, others: int) -> N
         raise InvalidTypeError(f"forward: {type(slot.read).__name__} reads nothing", hint="use a Sampler or a probe")
     if isinstance(slot.read, Sampler):
         if slot.read.logit_bias:
-            check_tokens(list(slot.read.logit_bias), vocabulary_size)
+            check_tokens(list(slot.read.logit_bias), model.vocabulary_size)
         if slot.read.rule is not None:
-            _check_rule(slot.read, slot.read.rule, others)
+            _check_rule(slot.read, slot.read.rule, others, model)
     elif isinstance(slot.read, AttentionScores) and not 1 <= slot.read.rows <= min(slot.index + 1, MOST_SCORED_ROWS):
         raise InvalidArgumentError(
             f"AttentionScores: {slot.read.rows} rows up to input {slot.index} of the pass",
@@ -100,8 +100,8 @@ def _check_slot(slot: Slot, inputs: int, vocabulary_size: int, others: int) -> N
         )
 
 
-def _check_rule(sampler: Sampler, rule: RuleUse, others: int) -> None:
-    check_use(rule)
+def _check_rule(sampler: Sampler, rule: RuleUse, others: int, model: ModelInfo) -> None:
+    check_use(rule, model)
     if len(rule.graph.others) != others:
         raise InvalidArgumentError(
             f"rule {rule.graph.name}: it reads rows of {len(rule.graph.others)} other contexts "

@@ -3,6 +3,9 @@
 import functools
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
 
 from pie_mlx.calls import (
     BY_TOKEN,
@@ -12,13 +15,17 @@ from pie_mlx.calls import (
     MOST_OPERATIONS,
     MOST_OTHERS,
     MOST_STATES,
+    MOST_WEIGHTS,
     OPERATIONS,
+    VECTOR_VERSION,
+    VERSION,
+    ModelInfo,
     RuleGraph,
     RuleNode,
+    RuleTypes,
     RuleUse,
     ValueType,
     decoded_rule,
-    result_type,
 )
 from pie_mlx.errors import InvalidArgumentError
 
@@ -26,36 +33,87 @@ MOST_LIVE_ROWS = 16
 """Rows of the vocabulary that a rule may need at once, for each row of the batch."""
 
 _OTHERS = {"other_logits", "other_log_total"}
-_NAMED = {"parameter", "integer_parameter", "state", "integer_state"} | _OTHERS
+_NAMED = {"parameter", "integer_parameter", "state", "integer_state", "vector_parameter"} | _OTHERS
 _CANDIDATE_SHARE = 1 / 64
 """What an operation over the candidates costs of one over the vocabulary, roughly."""
 _CHOICE_COST = 45.0
 """Finding the candidates and putting them in order."""
 _PAIRS_COST = 1 << 15
 """Pairs of candidates that are compared for the cost of an addition of a row."""
+_VECTOR_SHARE = 1 / 16
+"""What an operation over a hidden state costs of one over the vocabulary, roughly."""
+_WEIGHTS_COST = 1 << 14
+"""Numbers of a matrix that are multiplied for the cost of an addition of a row."""
 
 
-def check_use(use: RuleUse) -> None:
+class _Names(NamedTuple):
+    """What a rule that may run must be given: names, and the `width` of hidden states that it expects."""
+
+    parameters: set[str]
+    states: set[str]
+    vectors: set[str]
+    width: int
+
+
+def check_use(use: RuleUse, model: ModelInfo) -> None:
     """Raises InvalidArgumentError for a graph that may not run, and for parameters or states that are missing, unknown
-    or no numbers."""
-    parameters, states = _checked(use.code)
-    _check_values(use.graph, "parameter", parameters, use.parameters)
-    _check_values(use.graph, "state", states, use.state)
+    or no numbers, and vectors that are not as wide as the hidden states of `model`."""
+    names = _checked(use.code)
+    _check_values(use.graph, "parameter", names.parameters, use.parameters)
+    _check_values(use.graph, "state", names.states, use.state)
+    if use.vectors or use.graph.has_vectors:
+        _check_vectors(use, names, model)
 
 
 @functools.lru_cache(maxsize=1024)
-def _checked(code: bytes) -> tuple[set[str], set[str]]:
-    """The parameters and the states of a rule that may run. Raises InvalidArgumentError for any other."""
+def _checked(code: bytes) -> _Names:
+    """What a rule that may run needs. Raises InvalidArgumentError for any other."""
     graph = decoded_rule(code)
-    check_graph(graph)
-    return _named(graph.nodes, "parameter"), _named(graph.nodes, "state") | set(dict(graph.states))
+    width, nodes = check_graph(graph), graph.nodes
+    vectors = {node.name for node in nodes if node.operation == "vector_parameter"}
+    return _Names(_named(nodes, "parameter"), _named(nodes, "state") | set(dict(graph.states)), vectors, width)
 
 
-def check_graph(graph: RuleGraph) -> None:
-    """Raises InvalidArgumentError for operations and types that do not fit, and for more work or memory than a rule may
-    take."""
-    if graph.version != 1:
-        raise _refusal(graph, f"version {graph.version} of the format, this engine reads 1", "update the engine")
+def _check_vectors(use: RuleUse, names: _Names, model: ModelInfo) -> None:
+    graph, width = use.graph, model.hidden_size
+    if wrong := names.vectors.symmetric_difference(use.vectors):
+        raise _refusal(
+            graph, f"vectors missing or unknown: {', '.join(sorted(wrong))}", f"its vectors are {sorted(names.vectors)}"
+        )
+    if not width and any(node.operation in ("hidden", "vector_parameter") for node in graph.nodes):
+        raise _refusal(
+            graph,
+            f"it reads hidden states, but where {model.name} ends in its output head was not found",
+            "use another model",
+        )
+    if names.width not in (0, width):
+        raise _refusal(
+            graph,
+            f"its vectors have {names.width} numbers, a hidden state of {model.name} {width}",
+            "use weights that were found with this model",
+        )
+    for name, vector in use.vectors.items():
+        if len(vector) != 4 * width:
+            what = f"vector {name} has {len(vector) // 4} numbers, a hidden state of {model.name} {width}"
+            raise _refusal(graph, what, "pass as many numbers as the model is wide")
+        if not np.isfinite(np.frombuffer(vector, "<f4")).all():
+            raise _refusal(graph, f"vector {name} has a number that is not finite", "pass finite numbers")
+
+
+def check_graph(graph: RuleGraph) -> int:
+    """The width that the rule expects of hidden states, 0 if any will do.
+
+    Raises InvalidArgumentError for operations and types that do not fit, and for more work or memory than a rule may
+    take.
+    """
+    if graph.version not in (VERSION, VECTOR_VERSION):
+        raise _refusal(
+            graph,
+            f"version {graph.version} of the format, this engine reads 1 and {VECTOR_VERSION}",
+            "update the engine",
+        )
+    if graph.version == VERSION and (graph.has_vectors or graph.arrays):
+        raise _refusal(graph, "version 1 of the format has no vectors", f"write version {VECTOR_VERSION}")
     if len(graph.nodes) > MOST_OPERATIONS:
         raise _refusal(graph, f"{len(graph.nodes)} operations, at most {MOST_OPERATIONS}", "split or simplify it")
     if not 0 <= graph.candidates <= MOST_CANDIDATES:
@@ -65,7 +123,9 @@ def check_graph(graph: RuleGraph) -> None:
     if not all(0 <= token < 1 << 31 for token in graph.breakers):
         raise _refusal(graph, "a breaker that is no token", "give token ids")
     _check_others(graph)
-    types = _types(graph)
+    _check_arrays(graph)
+    found = _types(graph)
+    types = found.types
     _check_results(graph, types)
     rows, cost = _live_rows(graph, types), _cost(graph, types)
     if rows > MOST_LIVE_ROWS:
@@ -78,6 +138,7 @@ def check_graph(graph: RuleGraph) -> None:
             f"a step costs as much as {cost:.0f} additions of a row, at most {MOST_COST:.0f}",
             "look at the most likely tokens only: @rule(candidates=256)",
         )
+    return found.width
 
 
 def _check_others(graph: RuleGraph) -> None:
@@ -90,13 +151,21 @@ def _check_others(graph: RuleGraph) -> None:
         raise _refusal(graph, f"it reads rows of {', '.join(sorted(unknown))}", "name them in `others`")
 
 
-def _types(graph: RuleGraph) -> list[ValueType]:
-    types: list[ValueType] = []
+def _check_arrays(graph: RuleGraph) -> None:
+    weights = sum(len(array.data) for array in graph.arrays) // 4
+    if weights > MOST_WEIGHTS:
+        raise _refusal(graph, f"arrays of {weights} numbers, at most {MOST_WEIGHTS}", "use fewer outputs")
+    if not all(array.rows and np.isfinite(np.frombuffer(array.data, "<f4")).all() for array in graph.arrays):
+        raise _refusal(graph, "an array that is no vectors of finite numbers", "trace the rule again")
+
+
+def _types(graph: RuleGraph) -> RuleTypes:
+    types = RuleTypes()
     for index, node in enumerate(graph.nodes):
         if not all(0 <= place < index for place in node.inputs):
             raise _refusal(graph, f"operation {index} reads a result that is not there yet", "list inputs first")
         try:
-            types.append(result_type(node.operation, [types[place] for place in node.inputs]))
+            types.add(node.operation, node.inputs, graph.array_of(node))
         except InvalidArgumentError as error:
             raise _refusal(graph, f"line {node.line}: {error.message}", error.hint or "") from None
         if (node.operation in _NAMED) != bool(node.name) or math.isnan(node.value):
@@ -118,7 +187,7 @@ def _check_results(graph: RuleGraph, types: Sequence[ValueType]) -> None:
     if graph.until is not None and types[graph.until] != ValueType("condition", False):
         raise _refusal(graph, f"it ends the text on {types[graph.until]}", "end it on one condition")
     for name, place in graph.states:
-        if types[place].is_row or types[place].kind == "condition":
+        if types[place] not in (ValueType("float", False), ValueType("integer", False)):
             raise _refusal(graph, f"state {name} is {types[place]}", "carry numbers")
     unknown = _named(graph.nodes, "state") - {name for name, _ in graph.states}
     if unknown:
@@ -150,15 +219,19 @@ def _live_rows(graph: RuleGraph, types: Sequence[ValueType]) -> int:
 
 
 def _cost(graph: RuleGraph, types: Sequence[ValueType]) -> float:
-    cost = sum(
-        OPERATIONS[node.operation].cost
-        for node, found in zip(graph.nodes, types, strict=True)
-        if found.is_row or any(types[place].is_row for place in node.inputs)
-    )
+    cost = of_vectors = 0.0
+    for node, found in zip(graph.nodes, types, strict=True):
+        shapes = [found, *[types[place] for place in node.inputs]]
+        if any(each.is_row for each in shapes):
+            cost += OPERATIONS[node.operation].cost
+        elif any(each.is_vector for each in shapes):
+            of_vectors += OPERATIONS[node.operation].cost * _VECTOR_SHARE
+            array = graph.array_of(node)
+            of_vectors += len(array.data) / 4 / _WEIGHTS_COST if array else 0.0
     if not graph.candidates:
-        return cost
+        return cost + of_vectors
     compared = sum(node.operation in BY_TOKEN for node in graph.nodes) * graph.candidates**2
-    return cost * _CANDIDATE_SHARE + _CHOICE_COST + compared / _PAIRS_COST
+    return cost * _CANDIDATE_SHARE + of_vectors + _CHOICE_COST + compared / _PAIRS_COST
 
 
 def _named(nodes: Sequence[RuleNode], what: str) -> set[str]:

@@ -5,18 +5,28 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import mlx.core as mx
+import numpy as np
 
-from pie_mlx.calls import RuleNode, decoded_rule
+from pie_mlx.calls import RuleArray, RuleGraph, RuleNode, decoded_rule
 from pie_mlx.engine.model.rules.by_token import at_token, gather, scatter
 from pie_mlx.engine.model.rules.operations import ARRAY_OPERATIONS
+from pie_mlx.metal.arrays import from_host
 
 RowFunction = Callable[[list[mx.array]], mx.array]
+
+CONSTANTS = ("constant", "vector")
+"""Operations without inputs whose results are the rule's own."""
 
 compile_function = cast("Callable[[RowFunction], RowFunction]", cast("Any", mx).compile)
 
 
-def computed(node: RuleNode, inputs: Sequence[mx.array], chosen: mx.array | None, vocabulary: int) -> mx.array:
+def computed(
+    graph: RuleGraph, node: RuleNode, inputs: Sequence[mx.array], chosen: mx.array | None, vocabulary: int
+) -> mx.array:
     """The result of an operation that is no source. `chosen` int32 [rows, candidates] are the candidates' ids."""
+    if (array := graph.array_of(node)) is not None:
+        held = held_array(array)
+        return inputs[0] @ held.T if inputs else held
     match node.operation:
         case "constant":
             return mx.array([[node.value]], dtype=mx.float32)
@@ -26,8 +36,16 @@ def computed(node: RuleNode, inputs: Sequence[mx.array], chosen: mx.array | None
             return gather(inputs[0], inputs[1], chosen)
         case "scatter":
             return scatter(inputs[0], inputs[1], inputs[2], chosen, vocabulary)
+        case "element":
+            return at_token(inputs[0], inputs[1], None)
         case operation:
             return ARRAY_OPERATIONS[operation](*inputs)
+
+
+@functools.lru_cache(maxsize=256)
+def held_array(array: RuleArray) -> mx.array:
+    """The numbers of a constant, float32 [vectors, width]: copied to the device once."""
+    return from_host(np.frombuffer(array.data, "<f4").reshape(-1, array.width))
 
 
 @functools.lru_cache(maxsize=256)
@@ -43,7 +61,7 @@ def compiled_answer(code: bytes, sources: tuple[int, ...], chooses: bool, vocabu
         def value(place: int) -> mx.array:
             if place not in known:
                 node = graph.nodes[place]
-                known[place] = computed(node, [value(index) for index in node.inputs], chosen, vocabulary)
+                known[place] = computed(graph, node, [value(index) for index in node.inputs], chosen, vocabulary)
             return known[place]
 
         return value(graph.answer)

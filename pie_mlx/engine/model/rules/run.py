@@ -8,9 +8,9 @@ import mlx.core as mx
 import numpy as np
 
 from pie_mlx.backends import current_backend
-from pie_mlx.calls import FORBIDDEN, OPERATIONS, RuleNode, RuleUse
+from pie_mlx.calls import FORBIDDEN, OPERATIONS, RuleArray, RuleNode, RuleUse
 from pie_mlx.engine.model.rules.checking import reached
-from pie_mlx.engine.model.rules.evaluation import compiled_answer, computed
+from pie_mlx.engine.model.rules.evaluation import CONSTANTS, compiled_answer, computed, held_array
 from pie_mlx.engine.model.rules.repetitions import repetitions
 from pie_mlx.engine.model.token_counts import NOTHING, TokenCounts
 from pie_mlx.metal.arrays import from_host, integers
@@ -28,19 +28,20 @@ class StateRow(NamedTuple):
 
 class RuledRow(NamedTuple):
     """What a rule needs to know of a row besides its logits: the token that the row computes, `previous`, a `random`
-    number of [0, 1), the states that the step before leaves, None where the use has them, and the rows of `others`
-    among all logits of the step."""
+    number of [0, 1), the states that the step before leaves, None where the use has them, and, among all logits of the
+    step, the rows of `others` and its own `place`."""
 
     use: RuleUse
     previous: int
     random: float
     before: StateRow | None = None
     others: tuple[int, ...] = ()
+    place: int = 0
 
 
 class RuleRun:
     """One rule over `logits` [rows, vocabulary] float32, in which forbidden tokens are -inf. Rows of other contexts are
-    among those of `step`.
+    among those of `step`, which have the `hidden` states [rows, width].
 
     `counts` are those of each row's text; `last` [rows] int32 is what each row computes, where that is still being
     drawn: the rows do not have it yet. `indices` are the rows' places in the caller's list.
@@ -54,8 +55,10 @@ class RuleRun:
         counts: Sequence[TokenCounts | None],
         last: mx.array | None,
         step: mx.array | None = None,
+        hidden: mx.array | None = None,
     ) -> None:
         self.graph, self.indices, self._step = rows[0].use.graph, indices, logits if step is None else step
+        self._hidden = hidden
         self._logits, self._rows, self._counts, self._last = mx.maximum(logits, FORBIDDEN), rows, counts, last
         self._values: dict[int, mx.array] = {}
         self._drawn: mx.array | None = None
@@ -159,8 +162,10 @@ class RuleRun:
                 return self._of_candidates(self._other(node.name))
             case "other_log_total":
                 return current_backend().log_sum_exp(self._other(node.name))
-            case operation if OPERATIONS[operation].inputs or operation == "constant":
-                return computed(node, inputs, self._chosen, self._logits.shape[-1])
+            case "vector_parameter":
+                return self._vectors(node.name)
+            case operation if OPERATIONS[operation].inputs or operation in CONSTANTS:
+                return computed(self.graph, node, inputs, self._chosen, self._logits.shape[-1])
             case operation:
                 return self._source(operation)
 
@@ -169,7 +174,9 @@ class RuleRun:
         rows, vocabulary = self._logits.shape
         nodes, chosen = self.graph.nodes, self._chosen
         places = sorted(reached(self.graph, [self.graph.answer]))
-        sources = tuple(place for place in places if not nodes[place].inputs and nodes[place].operation != "constant")
+        sources = tuple(
+            place for place in places if not nodes[place].inputs and nodes[place].operation not in CONSTANTS
+        )
         given = [self._value(place) for place in sources] + ([] if chosen is None else [chosen])
         more = (1 << (rows - 1).bit_length()) - rows
         padded = [mx.pad(one, [(0, more), (0, 0)]) if more and one.shape[0] == rows else one for one in given]
@@ -203,6 +210,8 @@ class RuleRun:
                 return from_host(np.array([[row.random] for row in self._rows], np.float32))
             case "drawn" if self._drawn is not None:
                 return self._drawn
+            case "hidden" if self._hidden is not None:
+                return self._hidden[integers([row.place for row in self._rows])].astype(mx.float32)
             case _:
                 raise RuntimeError(f"{name}: the check of the rule should have refused it")
 
@@ -226,6 +235,12 @@ class RuleRun:
         place = names.index(name)
         return values[:, place : place + 1]
 
+    def _vectors(self, name: str) -> mx.array:
+        """A vector of each row [rows, width], or one [1, width] that is the same for all."""
+        values = [row.use.vectors[name] for row in self._rows]
+        alike = values.count(values[0]) == len(values)
+        return mx.concatenate([held_array(RuleArray(len(one) // 4, one)) for one in values[: 1 if alike else None]])
+
     def _state(self, name: str) -> mx.array:
         place = [own for own, _ in self.graph.states].index(name)
         return self._states[:, place : place + 1]
@@ -237,9 +252,11 @@ def run_rules(
     counts: Sequence[TokenCounts | None],
     last: mx.array | None = None,
     step: mx.array | None = None,
+    hidden: mx.array | None = None,
 ) -> tuple[mx.array, list[RuleRun]]:
     """`logits` [rows, vocabulary] as each row's rule changes them, and one run for each rule; rows without a rule are
-    not touched. `step` has all logits of the step, of which rules read rows of other contexts."""
+    not touched. `step` has all logits of the step, of which rules read rows of other contexts, and `hidden` the hidden
+    states of as many rows."""
     groups: dict[bytes, list[int]] = {}
     for index, rule in enumerate(rules):
         if rule is not None:
@@ -256,6 +273,7 @@ def run_rules(
             [counts[index] for index in indices],
             last if last is None or places is None else last[places],
             logits if step is None else step,
+            hidden,
         )
         runs.append(run)
     if len(runs) == 1 and len(runs[0].indices) == len(rules):

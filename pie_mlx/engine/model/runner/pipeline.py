@@ -242,7 +242,7 @@ class Pipeline:
         if uncommitted is not None and all(uncommitted.is_valid):
             self._uncommitted = None
             uncommitted.before.clear()
-            logits = uncommitted.logits
+            logits, hidden = uncommitted.logits, uncommitted.hidden
             if uncommitted.sampling is not None and not any([mask is not None for mask in masks]):
                 return uncommitted.sampling
         else:
@@ -251,11 +251,12 @@ class Pipeline:
                 self._drop()
                 self.model.compute()  # its first layers may have begun
             logits = self.model.forward(next_step_input(batch.entries, drawn, tokens))
+            hidden = self.model.network.hidden
         reads: list[list[tuple[int, LogitsRequest]]] = []
         for row, (entry, mask) in enumerate(zip(batch.entries, masks, strict=True)):
             (read,) = next_reads(entry, drawn, _drawn(steps, row))
             reads.append([(row, replace(read.after(last_states(steps[-1][row])), mask=mask))])
-        return Sampling(logits, reads, inputs=tokens)
+        return Sampling(logits, reads, hidden, tokens)
 
     def _left(self, results: Sequence[EntryResult]) -> Sequence[BatchEntry]:
         """Keep the step that is built as the one in flight: its rows, with the tokens that they were built on."""

@@ -66,7 +66,7 @@ class Sampling:
         states: Mapping[int, StateRow] | None = None,
         scores: Sequence[mx.array] = (),
     ) -> None:
-        self._logits, self._reads, self._inputs = logits, reads, inputs
+        self._logits, self._reads, self._inputs, self._hidden = logits, reads, inputs, hidden
         self._tokens: list[int] = []
         self._last: list[int | None] = []
         self._logprobs: list[float] = []
@@ -196,7 +196,7 @@ class Sampling:
         inputs = self._inputs
         previous = inputs[row] if not isinstance(inputs, mx.array) and row < len(inputs) else 0
         others = self._gangs[read.gang].rows if read.gang else ()
-        return RuledRow(sampler.rule, previous, uniform(read.stream, read.counter, MOST_DRAWS), before, others)
+        return RuledRow(sampler.rule, previous, uniform(read.stream, read.counter, MOST_DRAWS), before, others, row)
 
     def _build(self, one: _Round) -> Iterator[_Drawn]:
         """The draws of a round; the states that they leave are there for the next one."""
@@ -205,7 +205,7 @@ class Sampling:
             if draws.rows:
                 if self._follows:
                     self._follow(draws)
-                rows, runs = prepared(draws, self._logits, last)
+                rows, runs = prepared(draws, self._logits, last, self._hidden)
                 certain = None
                 if draws is one.largest:
                     tokens = argmax(rows)
@@ -292,7 +292,8 @@ class Sampling:
         again = [index for index, sure in enumerate(host_view(certain).tolist()) if not sure]
         if again:
             draws = ordered.some(again)
-            rows, _ = prepared(draws, self._logits, self._inputs if isinstance(self._inputs, mx.array) else None)
+            last = self._inputs if isinstance(self._inputs, mx.array) else None
+            rows, _ = prepared(draws, self._logits, last, self._hidden)
             tokens, _ = from_most_likely(rows, draws, rows.shape[-1])
             self._place(draws.places, tokens)
             if any(sampler.scores for sampler in draws.samplers):
@@ -337,11 +338,14 @@ def _not_numbers() -> BatchFailedError:
     )
 
 
-def prepared(draws: Draws, logits: mx.array, last: mx.array | None = None) -> tuple[mx.array, list[RuleRun]]:
+def prepared(
+    draws: Draws, logits: mx.array, last: mx.array | None = None, hidden: mx.array | None = None
+) -> tuple[mx.array, list[RuleRun]]:
     """The rows that the tokens are drawn from [draws, vocabulary], penalised, changed by rules and masked, of
     `logits` [rows, vocabulary]; and the runs of their rules.
 
-    `last` [rows] int32 is what each row computes, where that is still being drawn.
+    `last` [rows] int32 is what each row computes, where that is still being drawn; `hidden` [rows, width] has the
+    hidden states, which rules may read.
     """
     step = logits
     if draws.rows != list(range(logits.shape[0])):
@@ -352,7 +356,7 @@ def prepared(draws: Draws, logits: mx.array, last: mx.array | None = None) -> tu
     masked = apply_masks(logits, draws.masks)
     if draws.rules.count(None) == len(draws.rules):
         return masked, []
-    changed, runs = run_rules(masked, draws.rules, draws.counts, last, step)
+    changed, runs = run_rules(masked, draws.rules, draws.counts, last, step, hidden)
     return apply_masks(changed, draws.masks), runs
 
 

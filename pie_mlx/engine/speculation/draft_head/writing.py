@@ -76,23 +76,25 @@ def _written(head: HeadModel, rows: Sequence[HeadRow]) -> list[list[int]]:
     logits = _read(head, rows, starts, lasts, draws=True)
     lengths = [row.first + len(row.pairs.places) for row in rows]
     binding = ChainBinding(head.model.pool, [row.table for row in rows], lengths)
-    tokens = [_drawn(logits, rows, 0, [row.pairs.tokens[-1] for row in rows])]
+    tokens = [_drawn(head, logits, rows, 0, [row.pairs.tokens[-1] for row in rows])]
     for guess in range(1, max(row.most for row in rows)):
         begin_evaluation([tokens[-1]])
         binding.begin([row.pairs.places[-1] + guess for row in rows])
         logits = head.follow(tokens[-1], head.left(), binding)
-        tokens.append(_drawn(logits, rows, guess, tokens[-1]))
+        tokens.append(_drawn(head, logits, rows, guess, tokens[-1]))
     head.model.compute(*tokens)
     drawn = [to_host(each).tolist() for each in tokens]
     return [[each[number] for each in drawn[: row.most]] for number, row in enumerate(rows)]
 
 
-def _drawn(logits: mx.array, rows: Sequence[HeadRow], guess: int, inputs: Sequence[int] | mx.array) -> mx.array:
-    """The next guess of each context int32 [rows], lazily."""
+def _drawn(
+    head: HeadModel, logits: mx.array, rows: Sequence[HeadRow], guess: int, inputs: Sequence[int] | mx.array
+) -> mx.array:
+    """The next guess of each context int32 [rows], lazily. Rules read the head's hidden states as the model's."""
     reads = [row.read(0, guess) for row in rows]
     if all(_is_largest(read) for read in reads):
         return mx.argmax(logits, axis=-1).astype(mx.int32)
-    sampling = Sampling(logits, [[(number, read)] for number, read in enumerate(reads)], inputs=inputs)
+    sampling = Sampling(logits, [[(number, read)] for number, read in enumerate(reads)], head.left(), inputs)
     return sampling.last_tokens(range(len(rows)))
 
 

@@ -602,11 +602,13 @@
  */
 
 /**
- * A rule with the `parameters` and the `state` of one row; `code` is its graph in msgpack.
+ * A rule with the `parameters` and the `state` of one row; `code` is its graph in msgpack. `vectors` are parameters
+ * as wide as the model's hidden states, little-endian float32.
  * @typedef {object} SentRuleUse
  * @property {Uint8Array} code
  * @property {Record<string, number> | ReadonlyMap<number, number>} [parameters]
  * @property {Record<string, number> | ReadonlyMap<number, number>} [state]
+ * @property {Record<string, Uint8Array> | ReadonlyMap<number, Uint8Array>} [vectors]
  */
 
 /**

@@ -4,8 +4,11 @@ import { kindOf } from '../_calls/checks.mjs';
 import { InvalidArgumentError, InvalidTypeError } from '../errors.mjs';
 import { OtherRow } from './other_row.mjs';
 import { Row } from './row.mjs';
+import { VECTOR_OPERATIONS } from './operations.mjs';
+import { typeText } from './types.mjs';
 import { RuleUse } from './use.mjs';
-import { Tracer, typeText, Value } from './values.mjs';
+import { Tracer, Value } from './values.mjs';
+import { floats } from './weights.mjs';
 
 /** @import { RuleGraph } from './use.mjs' */
 /** @import { Node, Operand } from './values.mjs' */
@@ -18,9 +21,16 @@ export class Whole {
   }
 }
 
+/** A parameter that is as many numbers as a hidden state of the model has. */
+export class Vector {
+  /** Types tell it from others by this. */
+  width = 'model';
+}
+
 /**
- * The parameters of a rule: their defaults, `undefined` where there is none; a `whole` one is an integer.
- * @typedef {Record<string, number | undefined | Whole>} Parameters
+ * The parameters of a rule: their defaults, `undefined` where there is none; a `whole` one is an integer, a `vector` as
+ * wide as the model's hidden states.
+ * @typedef {Record<string, number | undefined | Whole | Vector>} Parameters
  */
 
 /**
@@ -33,7 +43,15 @@ export class Whole {
  * A rule; called with its parameters it is what `sampler.ruled` takes. Those left out have their defaults. Throws
  * InvalidArgumentError for parameters that are missing or unknown, InvalidTypeError for other values.
  * @template {string} K
- * @typedef {(parameters?: { readonly [name in K]?: number }) => RuleUse} Rule
+ * @template {string} [V=never]
+ * @typedef {(parameters?: { readonly [name in K]?: number } & { readonly [name in V]?: Iterable<number> }) => RuleUse} Rule
+ */
+
+/**
+ * The names of the parameters of one kind.
+ * @template {Parameters} P
+ * @template K
+ * @typedef {{ [name in keyof P]: P[name] extends K ? name : never }[keyof P] & string} NamesOf
  */
 
 /**
@@ -42,6 +60,11 @@ export class Whole {
  */
 export function whole(value) {
   return new Whole(value);
+}
+
+/** A parameter of a rule that is as many numbers as a hidden state of the model has. */
+export function vector() {
+  return new Vector();
 }
 
 /**
@@ -57,7 +80,7 @@ export function whole(value) {
  * @template {string} [O=never]
  * @param {(row: Row, values: { readonly [name in keyof P]: Value }, others: { readonly [name in O]: OtherRow }) => Answer} traced
  * @param {{ parameters?: P, candidates?: number, others?: readonly O[] }} [options]
- * @returns {Rule<Extract<keyof P, string>>}
+ * @returns {Rule<Exclude<keyof P & string, NamesOf<P, Vector>>, NamesOf<P, Vector>>}
  */
 export function rule(traced, { parameters, candidates = 0, others = [] } = {}) {
   const own = Object.entries(parameters ?? {});
@@ -69,11 +92,11 @@ export function rule(traced, { parameters, candidates = 0, others = [] } = {}) {
 /** @param {string} rule @param {string} name @param {unknown} value */
 function checkDefault(rule, name, value) {
   const found = value instanceof Whole ? value.value : value;
-  if (found !== undefined && typeof found !== 'number')
+  if (found !== undefined && typeof found !== 'number' && !(found instanceof Vector))
     throw new InvalidTypeError(`rule ${rule}: ${name} defaults to ${kindOf(found)}`, { hint: 'use a number' });
 }
 
-/** @param {RuleGraph} graph @param {[string, number | undefined | Whole][]} own @param {Record<string, any>} given */
+/** @param {RuleGraph} graph @param {[string, Parameters[string]][]} own @param {Record<string, any>} given */
 function use({ name: rule, ...graph }, own, given) {
   const known = own.map(([name]) => name).toSorted();
   const unknown = Object.keys(given).filter((name) => !known.includes(name));
@@ -81,24 +104,43 @@ function use({ name: rule, ...graph }, own, given) {
     throw new InvalidArgumentError(`rule ${rule}: no parameter ${unknown.toSorted().join(', ')}`, {
       hint: `its parameters are ${known.join(', ')}`,
     });
-  const values = own.map(([name, one]) => {
-    const value = given[name] ?? (one instanceof Whole ? one.value : one);
-    return [name, number(rule, name, value)];
-  });
+  /** @type {[string, number][]} */
+  const values = [];
+  /** @type {[string, Uint8Array][]} */
+  const vectors = [];
+  for (const [name, one] of own) {
+    if (one instanceof Vector) vectors.push([name, numbers(rule, name, given[name])]);
+    else values.push([name, number(rule, name, given[name] ?? (one instanceof Whole ? one.value : one))]);
+  }
   const states = graph.states.map(([name]) => name);
   const read = graph.nodes.map(([, , , name]) => name);
-  const isState = (/** @type {any} */ name) => states.includes(name);
   return new RuleUse(
     { name: rule, ...graph },
-    Object.fromEntries(values.filter(([name]) => read.includes(String(name)) && !isState(name))),
-    Object.fromEntries(values.filter(([name]) => isState(name))),
+    Object.fromEntries(values.filter(([name]) => read.includes(name) && !states.includes(name))),
+    Object.fromEntries(values.filter(([name]) => states.includes(name))),
+    Object.fromEntries(vectors.filter(([name]) => read.includes(name))),
   );
+}
+
+/** @param {string} rule @param {string} name @param {Iterable<number> | undefined} values */
+function numbers(rule, name, values) {
+  if (values === undefined) throw missing(rule, name);
+  try {
+    return floats(values);
+  } catch (error) {
+    const what = error instanceof Error ? error.message : error;
+    throw new InvalidTypeError(`rule ${rule}: ${name}: ${what}`, { hint: 'pass an array of finite numbers' });
+  }
+}
+
+/** @param {string} rule @param {string} name */
+function missing(rule, name) {
+  return new InvalidArgumentError(`rule ${rule}: parameter ${name} is missing`, { hint: `${rule}({ ${name}: ... })` });
 }
 
 /** @param {string} rule @param {string} name @param {unknown} value */
 function number(rule, name, value) {
-  if (value === undefined)
-    throw new InvalidArgumentError(`rule ${rule}: parameter ${name} is missing`, { hint: `${rule}({ ${name}: ... })` });
+  if (value === undefined) throw missing(rule, name);
   if (typeof value !== 'number')
     throw new InvalidTypeError(`rule ${rule}: ${name}: got ${kindOf(value)}`, { hint: 'pass a number' });
   return value;
@@ -106,7 +148,7 @@ function number(rule, name, value) {
 
 /**
  * @param {Function} traced
- * @param {[string, number | undefined | Whole][]} own
+ * @param {[string, Parameters[string]][]} own
  * @param {number} candidates
  * @param {readonly string[]} others
  * @returns {RuleGraph}
@@ -115,8 +157,7 @@ function graphOf(traced, own, candidates, others) {
   const [tracer, name] = [new Tracer(), traced.name || 'rule'];
   for (const [parameter, value] of own) checkDefault(name, parameter, value);
   const values = own.map(([parameter, value]) => {
-    const operation = value instanceof Whole ? 'integer_parameter' : 'parameter';
-    return [parameter, tracer.add(operation, [], { name: parameter })];
+    return [parameter, tracer.add(reading(value), [], { name: parameter })];
   });
   const row = new Row(tracer);
   const rows = others.map((other) => [other, new OtherRow(tracer, other)]);
@@ -142,18 +183,26 @@ function graphOf(traced, own, candidates, others) {
     nodes: tracer.nodes.map((node) => stateOf(node, states)),
     others: [...others],
     breakers: [],
+    arrays: tracer.arrays,
+    version: tracer.nodes.some(([operation]) => VECTOR_OPERATIONS.includes(operation)) ? 2 : 1,
   };
 }
 
+/** The operation that reads a parameter. @param {Parameters[string]} value */
+function reading(value) {
+  if (value instanceof Vector) return 'vector_parameter';
+  return value instanceof Whole ? 'integer_parameter' : 'parameter';
+}
+
 /** Whether a rule that answers this alone ends texts. @param {Value} value */
-function isEnd({ type: { kind, isRow } }) {
-  return kind === 'condition' && !isRow;
+function isEnd({ type: { kind, isRow, width } }) {
+  return kind === 'condition' && !isRow && width === undefined;
 }
 
 /** @param {Tracer} tracer @param {string} rule @param {string} state @param {Operand} value */
 function carried(tracer, rule, state, value) {
   const found = tracer.floating(value);
-  if (found.type.isRow || found.type.kind === 'condition')
+  if (found.type.isRow || found.type.width !== undefined || found.type.kind === 'condition')
     throw new InvalidTypeError(`rule ${rule}: state ${state} is ${typeText(found.type)}`, {
       hint: 'carry a number: sum it, or take it `at` a token',
     });

@@ -1,10 +1,13 @@
 /** Two rules as one: what changes the logits of a text, and what ends it. */
 
 import { InvalidArgumentError } from '../errors.mjs';
+import { ARRAY_OPERATIONS } from './operations.mjs';
 import { RuleUse } from './use.mjs';
+import { sameFloats } from './weights.mjs';
 
 /** @import { RuleGraph } from './use.mjs' */
 /** @import { Node } from './values.mjs' */
+/** @import { RuleArray } from './weights.mjs' */
 
 /** Before the names of what the second rule reads and carries, which the first one may use as well. */
 const PREFIX = 'until ';
@@ -32,11 +35,12 @@ export function withEnd(use, until) {
   const readsRepetitions = end.nodes.some(([operation]) => operation === 'repeated');
   if (readsRepetitions && first.breakers.join() !== end.breakers.join())
     throw refusal(end, `its repetitions end at other tokens than those of ${first.name}`, 'let both break alike');
-  const nodes = [...first.nodes];
+  const [nodes, arrays] = [[...first.nodes], [...first.arrays]];
   const known = new Map(nodes.map((node, place) => [keyOf(node), place]));
   /** @type {number[]} */
   const moved = [];
-  for (const [operation, inputs, value, name, line] of end.nodes) {
+  for (const [operation, inputs, given, name, line] of end.nodes) {
+    const value = ARRAY_OPERATIONS.includes(operation) ? placeOf(end.arrays[given], arrays) : given;
     /** @type {Node} */
     const own = [operation, inputs.map((place) => moved[place]), value, name && PREFIX + name, line];
     const place = known.get(keyOf(own)) ?? nodes.push(own) - 1;
@@ -44,15 +48,23 @@ export function withEnd(use, until) {
     moved.push(place);
   }
   const states = end.states.map(([name, place]) => /** @type {[string, number]} */ ([PREFIX + name, moved[place]]));
-  const graph = { ...first, nodes, states: [...first.states, ...states], until: moved[end.until] };
+  const version = Math.max(first.version, end.version);
+  const graph = { ...first, nodes, arrays, version, states: [...first.states, ...states], until: moved[end.until] };
   return new RuleUse(
     graph,
     { ...use.parameters, ...prefixed(until.parameters) },
     { ...use.state, ...prefixed(until.state) },
+    { ...use.vectors, ...prefixed(until.vectors) },
   );
 }
 
-/** @param {Readonly<Record<string, number>>} values */
+/** The place of an array of the second rule among those of both. @param {RuleArray} array @param {RuleArray[]} arrays */
+function placeOf(array, arrays) {
+  const known = arrays.findIndex(([width, data]) => width === array[0] && sameFloats(data, array[1]));
+  return known >= 0 ? known : arrays.push(array) - 1;
+}
+
+/** @template T @param {Readonly<Record<string, T>>} values @returns {Record<string, T>} */
 function prefixed(values) {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [PREFIX + name, value]));
 }

@@ -81,6 +81,19 @@ export class Row {
     return this.#tracer.add('random');
   }
 
+  /**
+   * The row's final hidden state after the last norm, as the output head gets it: a vector as wide as the model. What a
+   * hidden-state probe reads.
+   */
+  get hiddenState() {
+    return this.#tracer.add('hidden');
+  }
+
+  /** A constant vector. All constants of a rule have at most 65,536 numbers. @param {Iterable<number>} values */
+  vector(values) {
+    return this.#tracer.vector(values);
+  }
+
   /** A number as a value, for what a number has no methods for: `row.constant(1).subtract(x)`. @param {number} value */
   constant(value) {
     return this.#tracer.floating(value);

@@ -5,13 +5,14 @@ import { integers, kindOf } from '../_calls/checks.mjs';
 import { InvalidTypeError } from '../errors.mjs';
 
 /** @import { Node } from './values.mjs' */
+/** @import { RuleArray } from './weights.mjs' */
 
 const COUNTING = ['generated', 'seen', 'repeated'];
 
 /**
  * The operations of a rule: `answer` is the place of the new logits, `states` have names and places, `until` is the
  * place of the condition that ends the text, `others` are the names of the contexts whose rows it reads. Repetitions end
- * at the tokens of `breakers`.
+ * at the tokens of `breakers`. `arrays` are those of the operations that name one; `version` 2 has vectors.
  * @typedef {object} RuleGraph
  * @property {Node[]} nodes
  * @property {number} answer
@@ -21,6 +22,8 @@ const COUNTING = ['generated', 'seen', 'repeated'];
  * @property {string} name
  * @property {string[]} others
  * @property {number[]} breakers
+ * @property {RuleArray[]} arrays
+ * @property {number} version
  */
 
 /** What `sampler.ruled` takes, made by calling a rule. `code` is its graph in msgpack. */
@@ -31,14 +34,16 @@ export class RuleUse {
    * @param {RuleGraph} graph
    * @param {Readonly<Record<string, number>>} parameters
    * @param {Readonly<Record<string, number>>} state
+   * @param {Readonly<Record<string, Uint8Array>>} [vectors]
    * @param {Uint8Array} [code]
    * @internal
    */
-  constructor(graph, parameters, state, code = new Uint8Array(encode(graph))) {
+  constructor(graph, parameters, state, vectors = {}, code = new Uint8Array(encode(graph))) {
     this.#graph = graph;
     this.code = code;
     this.parameters = parameters;
     this.state = state;
+    this.vectors = vectors;
   }
 
   /** Whether it reads which tokens the text has. @internal */
@@ -68,7 +73,7 @@ export class RuleUse {
    */
   brokenAt(tokens) {
     const breakers = [...new Set(integers(tokens, 'breakers'))].toSorted((one, other) => one - other);
-    return new RuleUse({ ...this.#graph, breakers }, this.parameters, this.state);
+    return new RuleUse({ ...this.#graph, breakers }, this.parameters, this.state, this.vectors);
   }
 
   /**
@@ -77,7 +82,7 @@ export class RuleUse {
    */
   after(states) {
     const state = Object.fromEntries(this.#graph.states.map(([name], place) => [name, states[place]]));
-    return new RuleUse(this.#graph, this.parameters, state, this.code);
+    return new RuleUse(this.#graph, this.parameters, state, this.vectors, this.code);
   }
 }
 

@@ -2,9 +2,12 @@
 
 import { kindOf } from '../_calls/checks.mjs';
 import { InvalidArgumentError, InvalidTypeError } from '../errors.mjs';
-import { OPERATIONS } from './operations.mjs';
+import { MOST_OPERATIONS, MOST_WEIGHTS } from './operations.mjs';
+import { RuleTypes, typeText } from './types.mjs';
+import { floats, sameFloats } from './weights.mjs';
 
-/** @import { Kind } from './operations.mjs' */
+/** @import { ValueType } from './types.mjs' */
+/** @import { RuleArray } from './weights.mjs' */
 
 /**
  * What a rule computes with: a value, or a number that is the same for all rows.
@@ -12,12 +15,8 @@ import { OPERATIONS } from './operations.mjs';
  */
 
 /**
- * What an operation results in: a number for each row of the batch, or a row of the vocabulary.
- * @typedef {{ kind: Kind, isRow: boolean }} ValueType
- */
-
-/**
- * Operation, places of its inputs, value of a constant, name of a parameter or state, line of the program.
+ * Operation, places of its inputs, value of a constant or place of an array, name of a parameter or state, line of the
+ * program.
  * @typedef {[string, number[], number, string, number]} Node
  */
 
@@ -28,6 +27,9 @@ const PLACE = /(?:file:|\/).*?:(\d+):\d+\)?$/;
 export class Tracer {
   /** @type {Node[]} */
   nodes = [];
+  /** @type {RuleArray[]} */
+  arrays = [];
+  #types = new RuleTypes();
   /** @type {Map<string, Value>} */
   #known = new Map();
 
@@ -35,25 +37,52 @@ export class Tracer {
    * The result of an operation. Throws InvalidArgumentError for inputs of other types, with the line.
    * @param {string} operation
    * @param {Value[]} inputs
-   * @param {{ value?: number, name?: string }} [more]
+   * @param {{ value?: number, name?: string, array?: RuleArray }} [more]
    */
-  add(operation, inputs = [], { value = 0, name = '' } = {}) {
+  add(operation, inputs = [], { array, value = array === undefined ? 0 : this.#placeOf(array), name = '' } = {}) {
     const places = inputs.map((each) => each.place);
     const key = `${operation} ${places} ${Object.is(value, -0) ? '-0' : value} ${name}`;
     const found = this.#known.get(key);
     if (found !== undefined) return found;
+    if (this.nodes.length === MOST_OPERATIONS)
+      throw refused(`more than ${MOST_OPERATIONS} operations`, 'loops write their body down each time: simplify it');
     const line = programLine();
-    const made = new Value(this, this.nodes.length, resultType(operation, inputs, line));
+    const type = this.#types.add(operation, places, array, (message, hint) => {
+      return new InvalidArgumentError(`line ${line}: ${message}`, { hint });
+    });
+    const made = new Value(this, this.nodes.length, type);
     this.nodes.push([operation, places, value, name, line]);
     this.#known.set(key, made);
     return made;
+  }
+
+  /**
+   * A constant vector. Throws InvalidTypeError for what are no finite numbers, and for too many, with the line.
+   * @param {Iterable<number>} values
+   */
+  vector(values) {
+    const data = weights(values);
+    return this.add('vector', [], { array: [data.length / 4, data] });
+  }
+
+  /** The place of an array among all, an equal one only once. @param {RuleArray} array */
+  #placeOf(array) {
+    const known = this.arrays.findIndex((each) => each[0] === array[0] && sameFloats(each[1], array[1]));
+    if (known >= 0) return known;
+    const count = this.arrays.push(array);
+    if (this.arrays.reduce((sum, [, data]) => sum + data.length / 4, 0) > MOST_WEIGHTS)
+      throw refused(`more than ${MOST_WEIGHTS} numbers in all arrays`, 'use fewer outputs');
+    return count - 1;
   }
 
   /** @param {Operand} value */
   floating(value) {
     if (value instanceof Value) return value;
     if (typeof value !== 'number')
-      throw refused(`${kindOf(value)} in a rule`, 'pass it as a parameter, or write a number');
+      throw refused(
+        `${kindOf(value)} in a rule`,
+        Array.isArray(value) ? 'write row.vector(...)' : 'pass it as a parameter, or write a number',
+      );
     if (Number.isNaN(value)) throw refused('NaN in a rule', 'write a number');
     return this.add('constant', [], { value });
   }
@@ -69,7 +98,7 @@ export class Tracer {
   }
 }
 
-/** A number for each row of the batch, or a row of them for all tokens of the vocabulary. */
+/** A number for each row of the batch, a row of them for all tokens of the vocabulary, or a vector. */
 export class Value {
   /** @type {Tracer} @internal */
   tracer;
@@ -171,7 +200,7 @@ export class Value {
     return this.#one('square_root');
   }
 
-  /** The sum of a row, one number. */
+  /** The sum of a row or a vector, one number. */
   sum() {
     return this.#one('sum');
   }
@@ -202,12 +231,33 @@ export class Value {
   }
 
   /**
-   * A row's value at one token; at a row of tokens, a row. Ids that it does not have give its smallest value.
+   * A row's value at one token; at a row of tokens, a row; a vector's at a place, from 0. Ids and places that it does not
+   * have give its smallest value.
    * @param {Operand} token
    */
   at(token) {
     const ids = this.tracer.integer(token);
-    return this.tracer.add(ids.type.isRow ? 'gather' : 'at', [this, ids]);
+    return this.tracer.add(this.type.width !== undefined ? 'element' : ids.type.isRow ? 'gather' : 'at', [this, ids]);
+  }
+
+  /**
+   * The sum of the products of two vectors, one number: of values, or of as many plain numbers.
+   * @param {Value | Iterable<number>} other
+   */
+  dot(other) {
+    return this.multiply(other instanceof Value ? other : this.tracer.vector(other)).sum();
+  }
+
+  /**
+   * The product of a constant matrix with a vector: a vector with a number for each of the matrix's rows, all of which are
+   * as long as this one. All constants of a rule have at most 65,536 numbers.
+   * @param {Iterable<Iterable<number>>} matrix
+   */
+  matmul(matrix) {
+    const rows = [...matrix].map(weights);
+    if (new Set(rows.map((row) => row.length)).size !== 1)
+      throw refused('a matrix whose rows are not equally long', 'give an array of weights for each output');
+    return this.tracer.add('matmul', [this], { array: [rows[0].length / 4, Uint8Array.from(rows.flatMap((row) => [...row]))] });
   }
 
   /** Integers as floats. */
@@ -305,11 +355,6 @@ export function hashUniform(first, second, third) {
   return tracer.add('hash', [first, tracer.integer(second), tracer.integer(third)]);
 }
 
-/** @param {ValueType} type */
-export function typeText({ kind, isRow }) {
-  return isRow ? `a row of ${kind}s` : `one ${kind}`;
-}
-
 /** @param {string} operation @param {Operand} first @param {Operand} second */
 function joined(operation, first, second) {
   const value = first instanceof Value ? first : second;
@@ -317,28 +362,13 @@ function joined(operation, first, second) {
   return value.tracer.add(operation, [value.tracer.floating(first), value.tracer.floating(second)]);
 }
 
-/** @param {string} operation @param {Value[]} inputs @param {number} line @returns {ValueType} */
-function resultType(operation, inputs, line) {
-  const { inputs: wanted, result, shape, ofRow } = OPERATIONS[operation];
-  const kinds = inputs.map((each) => each.type.kind);
-  if (`${kinds}` !== `${wanted}`) {
-    const message = `${operation}: it takes ${wanted.join(' and ')}, got ${kinds.join(' and ')}`;
-    throw new InvalidArgumentError(`line ${line}: ${message}`, { hint: conversion(wanted, kinds) });
+/** @param {Iterable<number>} values */
+function weights(values) {
+  try {
+    return floats(values);
+  } catch (error) {
+    throw refused(`a constant vector: ${error instanceof Error ? error.message : error}`, 'give an array of finite numbers');
   }
-  if (ofRow && !inputs[0].type.isRow) {
-    throw new InvalidArgumentError(`line ${line}: ${operation} of one ${kinds[0]}`, {
-      hint: 'it needs a row of the vocabulary, such as the logits',
-    });
-  }
-  return { kind: result, isRow: shape === 'inputs' ? inputs.some((each) => each.type.isRow) : shape === 'row' };
-}
-
-/** @param {Kind[]} wanted @param {Kind[]} got */
-function conversion(wanted, got) {
-  const wrong = wanted.map((kind, place) => [kind, got[place]]).filter(([kind, found]) => kind !== found);
-  if (wrong.some(([, found]) => found === 'condition')) return 'choose between two values with where(condition, a, b)';
-  if (wrong.some(([kind]) => kind === 'condition')) return 'compare two values, such as x.greater(y)';
-  return 'convert it with toFloat or toInteger';
 }
 
 /** @param {string} what @param {string} hint */

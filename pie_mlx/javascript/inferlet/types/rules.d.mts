@@ -67,53 +67,53 @@ export { RuleUse } from "./_rules/use.mjs";
  * Keeps tokens at least `p` times as likely as the likeliest (Nguyen et al. 2024, arXiv 2407.01082). The same as
  * `Sampler.minP` at temperature 1; here it comes before the sampler's temperature.
  */
-export const minP: import("./_rules/definition.mjs").Rule<"p">;
+export const minP: import("./_rules/definition.mjs").Rule<"p", never>;
 /**
  * Keeps logits at most `n` standard deviations below the largest (Tang et al. 2024, arXiv 2411.07641). The deviation is
  * that of the tokens that may be drawn.
  */
-export const topNSigma: import("./_rules/definition.mjs").Rule<"n">;
+export const topNSigma: import("./_rules/definition.mjs").Rule<"n", never>;
 /**
  * Cuts tokens less likely than `epsilon` and than sqrt(epsilon)·exp(-entropy) (Hewitt et al. 2022, arXiv 2210.15191). The
  * likeliest token always stays.
  */
-export const eta: import("./_rules/definition.mjs").Rule<"epsilon">;
+export const eta: import("./_rules/definition.mjs").Rule<"epsilon", never>;
 /**
  * Keeps the tokens whose surprise is closest to the entropy, up to a share `mass` of the probability (Meister et al. 2022,
  * arXiv 2202.00666), among the 256 likeliest.
  */
-export const typical: import("./_rules/definition.mjs").Rule<"mass">;
+export const typical: import("./_rules/definition.mjs").Rule<"mass", never>;
 /**
  * Excludes the top choices: with this `probability` all tokens likelier than `threshold` except the least likely of them
  * (p-e-w 2024, text-generation-webui 6335).
  */
-export const xtc: import("./_rules/definition.mjs").Rule<"threshold" | "probability">;
+export const xtc: import("./_rules/definition.mjs").Rule<"threshold" | "probability", never>;
 /**
  * One temperature where the entropy exceeds `nats`, another elsewhere (after Zhang et al. 2024, arXiv 2403.14541). Give the
  * sampler temperature 1.
  */
-export const entropyTemperature: import("./_rules/definition.mjs").Rule<"nats" | "unsure" | "sure">;
+export const entropyTemperature: import("./_rules/definition.mjs").Rule<"nats" | "unsure" | "sure", never>;
 /**
  * Raises by `delta` the logits of a share `gamma` of the vocabulary, which the previous token and the `key` choose
  * (Kirchenbauer et al. 2023, arXiv 2301.10226). `watermarkZScore` finds it again. Keys have 24 bits.
  */
-export const watermark: import("./_rules/definition.mjs").Rule<"key" | "delta" | "gamma">;
+export const watermark: import("./_rules/definition.mjs").Rule<"key" | "delta" | "gamma", never>;
 /**
  * Classifier-free guidance (Sanchez et al. 2023, arXiv 2306.17806): moves the logits away from those of a context without
  * the instruction, or with the opposite one. `scale` 1 changes nothing, 0 is the other context's text.
  */
-export const guidance: import("./_rules/definition.mjs").Rule<"scale">;
+export const guidance: import("./_rules/definition.mjs").Rule<"scale", never>;
 /**
  * Contrastive decoding: of the tokens at least `plausible` times as likely as the likeliest (Li et al. 2022, arXiv
  * 2210.15097), those that an amateur finds less likely gain: (1 + strength)·expert - strength·amateur (O'Brien and Lewis
  * 2023, arXiv 2309.09117). The amateur is a context with less to go on, or without the expert's adapter.
  */
-export const contrastive: import("./_rules/definition.mjs").Rule<"plausible" | "strength">;
+export const contrastive: import("./_rules/definition.mjs").Rule<"plausible" | "strength", never>;
 /** The mean of the probabilities of two contexts, the first with this `weight`: what either finds likely. */
-export const mixture: import("./_rules/definition.mjs").Rule<"weight">;
+export const mixture: import("./_rules/definition.mjs").Rule<"weight", never>;
 /**
  * The geometric mean of the probabilities of two contexts, a product of experts (Hinton 2002): what both find likely.
  */
-export const product: import("./_rules/definition.mjs").Rule<"weight">;
-export { rule, whole } from "./_rules/definition.mjs";
+export const product: import("./_rules/definition.mjs").Rule<"weight", never>;
+export { rule, vector, whole } from "./_rules/definition.mjs";
 export { hashUniform, massThreshold, maximum, minimum, scatter, Value, where } from "./_rules/values.mjs";

@@ -13,7 +13,7 @@ from pie_mlx import calls
 from pie_mlx.engine.handlers.forward import continuation
 from pie_mlx.errors import InvalidArgumentError, TokenBudgetError
 from pie_mlx.events import PassCompleted, TickCompleted
-from tests.engine.acts import ACTS, GREEDY, PENALIZED, WARM, Act, generated, live, lives, step_by_step
+from tests.engine.acts import ACTS, GREEDY, LEANING, PENALIZED, WARM, Act, generated, live, lives, step_by_step
 from tests.engine.running import Running, engine_alone, finished, in_context, running
 
 
@@ -69,7 +69,7 @@ def test_programs_draw_what_they_would_draw_step_by_step(  # E1, L6
     assert looking.store.usage().used == 0
 
 
-@pytest.mark.parametrize("sampler", [GREEDY, WARM, Sampler.multinomial(0.9), PENALIZED])
+@pytest.mark.parametrize("sampler", [GREEDY, WARM, Sampler.multinomial(0.9), PENALIZED, LEANING])
 async def test_a_stream_is_a_few_passes(engine: Running, sampler: Sampler) -> None:  # G14, L6
     first = len(engine.events)
     with Context(engine.model) as context:

@@ -1,22 +1,41 @@
 """Which rules may run: whatever bytes a program sends."""
 
 import contextlib
+from collections.abc import Sequence
 
 import msgspec
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inferlet import rules
-from pie_mlx.calls import OPERATIONS, RuleGraph, RuleNode, RuleUse
+from inferlet import rule, rules
+from inferlet.rules import Number, Row, Value, Vector
+from pie_mlx.calls import MOST_WEIGHTS, OPERATIONS, Formats, ModelInfo, RuleArray, RuleGraph, RuleNode, RuleUse
 from pie_mlx.engine.model.rules.checking import check_graph, check_use
 from pie_mlx.errors import InvalidArgumentError
 
-LOGITS = RuleNode("logits")
+MODEL = ModelInfo("m", 512, 16, 4096, Formats([]), hidden_size=3)
+LOGITS, HIDDEN = RuleNode("logits"), RuleNode("hidden")
+THREE = RuleArray(3, np.ones(3, np.float32).tobytes())
 
 
 def graph(*nodes: RuleNode, **fields: object) -> RuleGraph:
     return RuleGraph(nodes, **{"answer": len(nodes) - 1, **fields})  # type: ignore[arg-type]
+
+
+def with_vectors(*nodes: RuleNode, arrays: Sequence[RuleArray] = (THREE,), **fields: object) -> RuleGraph:
+    return graph(*nodes, version=2, arrays=tuple(arrays), **fields)
+
+
+@rule
+def aimed(row: Row, direction: Vector, most: Number = 0.0) -> Value:
+    return row.hidden_state.dot(direction) > most
+
+
+@rule
+def weighed(row: Row) -> Value:
+    return row.hidden_state.dot([1, 2]) > 0.0
 
 
 @pytest.mark.parametrize("name", ["min_p", "top_n_sigma", "eta", "typical", "xtc", "entropy_temperature", "watermark"])
@@ -41,7 +60,23 @@ def test_the_rules_of_the_library_may_run(name: str) -> None:
         (graph(LOGITS, candidates=5_000), "5000 candidates, at most 1024"),
         (graph(LOGITS, breakers=tuple(range(300))), "300 breakers, at most 256"),
         (graph(LOGITS, breakers=(3, -1)), "a breaker that is no token"),
-        (graph(LOGITS, version=2), "version 2 of the format"),
+        (graph(LOGITS, version=3), "version 3 of the format, this engine reads 1 and 2"),
+        (graph(HIDDEN, LOGITS), "version 1 of the format has no vectors"),
+        (with_vectors(LOGITS, RuleNode("matmul", (0,)), answer=0), "matmul of a row of floats"),
+        (
+            with_vectors(HIDDEN, LOGITS, RuleNode("add", (0, 1))),
+            "add of a vector of as many floats",
+        ),
+        (with_vectors(LOGITS, HIDDEN, RuleNode("mass_threshold", (0, 1, 1)), answer=0), "mass_threshold of a row"),
+        (with_vectors(HIDDEN, RuleNode("to_integer", (0,)), RuleNode("element", (0, 1))), "its place is a vector"),
+        (with_vectors(LOGITS, RuleNode("vector", value=1.0), answer=0), "no array 1"),
+        (with_vectors(LOGITS, RuleNode("vector", value=0.5), answer=0), "no array 0.5"),
+        (with_vectors(LOGITS, arrays=[RuleArray(3, b"\0" * 8)]), "an array that is no vectors"),
+        (with_vectors(LOGITS, arrays=[RuleArray(0, b"")]), "an array that is no vectors"),
+        (with_vectors(LOGITS, arrays=[RuleArray(1, np.float32(np.nan).tobytes())]), "an array that is no vectors"),
+        (with_vectors(LOGITS, arrays=[RuleArray(1, bytes(4 * MOST_WEIGHTS + 4))]), "arrays of 65537 numbers"),
+        (with_vectors(HIDDEN), "it answers a vector of as many floats"),
+        (with_vectors(LOGITS, HIDDEN, answer=0, states=(("mu", 1),)), "state mu is a vector"),
         (graph(*[LOGITS] * 300), "300 operations, at most 256"),
         (graph(RuleNode("constant", value=float("nan")), LOGITS), "a bad name or value"),
         (graph(RuleNode("logits", name="x")), "a bad name or value"),
@@ -69,12 +104,37 @@ def test_a_rule_that_needs_too_many_rows_at_once_is_refused() -> None:
         (msgspec.structs.replace(rules.min_p(), parameters={"p": float("inf")}), "parameter p is inf"),
         (msgspec.structs.replace(rules.mirostat(), state={}), "states missing or unknown: mu"),
         (RuleUse(b"\x00"), "it is no graph of operations"),
-        (RuleUse(b"\x00" * 20_000), "20000 bytes, at most 16384"),
+        (RuleUse(b"\x00" * 10_000_000), "10000000 bytes, at most 278528"),
+        (RuleUse.of(graph(LOGITS, name="n" * 20_000), {}, {}), "at most 16384"),
+        (aimed(direction=[1, 2]), "vector direction has 2 numbers, a hidden state of m 3"),
+        (msgspec.structs.replace(aimed(direction=[1, 2, 3]), vectors={}), "vectors missing or unknown: direction"),
+        (msgspec.structs.replace(rules.min_p(), vectors={"p": bytes(12)}), "vectors missing or unknown: p"),
+        (
+            msgspec.structs.replace(
+                aimed(direction=[1, 2, 3]), vectors={"direction": np.full(3, np.inf, np.float32).tobytes()}
+            ),
+            "vector direction has a number that is not finite",
+        ),
+        (weighed(), "its vectors have 2 numbers, a hidden state of m 3"),
     ],
 )
 def test_a_use_that_does_not_fit_its_graph_is_refused(use: RuleUse, message: str) -> None:
     with pytest.raises(InvalidArgumentError, match=message):
-        check_use(use)
+        check_use(use, MODEL)
+
+
+def test_a_model_whose_hidden_states_are_not_found_runs_no_rule_that_reads_them() -> None:
+    check_use(aimed(direction=[1, 2, 3]), MODEL)
+    with pytest.raises(InvalidArgumentError, match="rule aimed: it reads hidden states, but where m ends"):
+        check_use(aimed(direction=[1, 2, 3]), msgspec.structs.replace(MODEL, hidden_size=0))
+
+
+def test_a_matrix_costs_by_its_numbers() -> None:
+    product = RuleNode("matmul", (0,))
+    wide = RuleArray(64, bytes(4 * MOST_WEIGHTS))
+    check_graph(with_vectors(HIDDEN, LOGITS, *[product] * 24, answer=1, arrays=[wide]))
+    with pytest.raises(InvalidArgumentError, match="costs as much as 123 additions"):
+        check_graph(with_vectors(HIDDEN, LOGITS, *[product] * 30, answer=1, arrays=[wide]))
 
 
 nodes = st.lists(
@@ -94,4 +154,4 @@ def test_a_graph_of_a_stranger_is_checked_or_refused_and_nothing_else(
     found: tuple[RuleNode, ...], answer: int, candidates: int
 ) -> None:
     with contextlib.suppress(InvalidArgumentError):
-        check_graph(RuleGraph(found, answer, candidates=candidates))
+        check_graph(RuleGraph(found, answer, candidates=candidates, version=2, arrays=(THREE,)))

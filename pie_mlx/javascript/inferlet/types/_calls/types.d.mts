@@ -601,12 +601,14 @@ export type SentForkMatcher = {
     number: number | bigint;
 };
 /**
- * A rule with the `parameters` and the `state` of one row; `code` is its graph in msgpack.
+ * A rule with the `parameters` and the `state` of one row; `code` is its graph in msgpack. `vectors` are parameters
+ * as wide as the model's hidden states, little-endian float32.
  */
 export type SentRuleUse = {
     code: Uint8Array;
     parameters?: Record<string, number> | ReadonlyMap<number, number> | undefined;
     state?: Record<string, number> | ReadonlyMap<number, number> | undefined;
+    vectors?: Record<string, Uint8Array<ArrayBufferLike>> | ReadonlyMap<number, Uint8Array<ArrayBufferLike>> | undefined;
 };
 /**
  * How a token is drawn. Every filter acts on the unfiltered probabilities and keeps at least one token.

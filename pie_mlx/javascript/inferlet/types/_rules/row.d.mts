@@ -33,6 +33,13 @@ export class Row {
     get repeated(): import("./values.mjs").Value;
     /** A number of [0, 1) of the context's own random stream, another one than that of the draw. */
     get random(): import("./values.mjs").Value;
+    /**
+     * The row's final hidden state after the last norm, as the output head gets it: a vector as wide as the model. What a
+     * hidden-state probe reads.
+     */
+    get hiddenState(): import("./values.mjs").Value;
+    /** A constant vector. All constants of a rule have at most 65,536 numbers. @param {Iterable<number>} values */
+    vector(values: Iterable<number>): import("./values.mjs").Value;
     /** A number as a value, for what a number has no methods for: `row.constant(1).subtract(x)`. @param {number} value */
     constant(value: number): import("./values.mjs").Value;
     /** The negative log-probability of each token in bits, at most 1e30. */

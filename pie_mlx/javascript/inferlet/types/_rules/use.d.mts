@@ -3,7 +3,7 @@ export function checkedUse(use: unknown): RuleUse;
 /**
  * The operations of a rule: `answer` is the place of the new logits, `states` have names and places, `until` is the
  * place of the condition that ends the text, `others` are the names of the contexts whose rows it reads. Repetitions end
- * at the tokens of `breakers`.
+ * at the tokens of `breakers`. `arrays` are those of the operations that name one; `version` 2 has vectors.
  * @typedef {object} RuleGraph
  * @property {Node[]} nodes
  * @property {number} answer
@@ -13,6 +13,8 @@ export function checkedUse(use: unknown): RuleUse;
  * @property {string} name
  * @property {string[]} others
  * @property {number[]} breakers
+ * @property {RuleArray[]} arrays
+ * @property {number} version
  */
 /** What `sampler.ruled` takes, made by calling a rule. `code` is its graph in msgpack. */
 export class RuleUse {
@@ -20,6 +22,7 @@ export class RuleUse {
     code: Uint8Array<ArrayBufferLike>;
     parameters: Readonly<Record<string, number>>;
     state: Readonly<Record<string, number>>;
+    vectors: Readonly<Record<string, Uint8Array<ArrayBufferLike>>>;
     /** The names of the other contexts whose rows it reads. */
     get others(): string[];
     /**
@@ -38,7 +41,7 @@ export class RuleUse {
 /**
  * The operations of a rule: `answer` is the place of the new logits, `states` have names and places, `until` is the
  * place of the condition that ends the text, `others` are the names of the contexts whose rows it reads. Repetitions end
- * at the tokens of `breakers`.
+ * at the tokens of `breakers`. `arrays` are those of the operations that name one; `version` 2 has vectors.
  */
 export type RuleGraph = {
     nodes: Node[];
@@ -49,5 +52,8 @@ export type RuleGraph = {
     name: string;
     others: string[];
     breakers: number[];
+    arrays: RuleArray[];
+    version: number;
 };
 import type { Node } from './values.mjs';
+import type { RuleArray } from './weights.mjs';

@@ -39,22 +39,28 @@ export function scatter(values: Value, tokens: Operand, otherwise: Operand): Val
  * @param {Operand} third
  */
 export function hashUniform(first: Value, second: Operand, third: Operand): Value;
-/** @param {ValueType} type */
-export function typeText({ kind, isRow }: ValueType): string;
 /** The operations of a rule, in order; an equal one is written down once. */
 export class Tracer {
     /** @type {Node[]} */
     nodes: Node[];
+    /** @type {RuleArray[]} */
+    arrays: RuleArray[];
     /**
      * The result of an operation. Throws InvalidArgumentError for inputs of other types, with the line.
      * @param {string} operation
      * @param {Value[]} inputs
-     * @param {{ value?: number, name?: string }} [more]
+     * @param {{ value?: number, name?: string, array?: RuleArray }} [more]
      */
-    add(operation: string, inputs?: Value[], { value, name }?: {
+    add(operation: string, inputs?: Value[], { array, value, name }?: {
         value?: number;
         name?: string;
+        array?: RuleArray;
     }): Value;
+    /**
+     * A constant vector. Throws InvalidTypeError for what are no finite numbers, and for too many, with the line.
+     * @param {Iterable<number>} values
+     */
+    vector(values: Iterable<number>): Value;
     /** @param {Operand} value */
     floating(value: Operand): Value;
     /**
@@ -64,7 +70,7 @@ export class Tracer {
     integer(value: Operand): Value;
     #private;
 }
-/** A number for each row of the batch, or a row of them for all tokens of the vocabulary. */
+/** A number for each row of the batch, a row of them for all tokens of the vocabulary, or a vector. */
 export class Value {
     private constructor();
     /** Its negative. */
@@ -101,7 +107,7 @@ export class Value {
     log(): Value;
     /** The square root. */
     sqrt(): Value;
-    /** The sum of a row, one number. */
+    /** The sum of a row or a vector, one number. */
     sum(): Value;
     /** The largest value of a row. */
     max(): Value;
@@ -114,10 +120,22 @@ export class Value {
     /** The sum up to each token, itself included: by token id, or by falling logits where there are candidates. */
     cumulativeSum(): Value;
     /**
-     * A row's value at one token; at a row of tokens, a row. Ids that it does not have give its smallest value.
+     * A row's value at one token; at a row of tokens, a row; a vector's at a place, from 0. Ids and places that it does not
+     * have give its smallest value.
      * @param {Operand} token
      */
     at(token: Operand): Value;
+    /**
+     * The sum of the products of two vectors, one number: of values, or of as many plain numbers.
+     * @param {Value | Iterable<number>} other
+     */
+    dot(other: Value | Iterable<number>): Value;
+    /**
+     * The product of a constant matrix with a vector: a vector with a number for each of the matrix's rows, all of which are
+     * as long as this one. All constants of a rule have at most 65,536 numbers.
+     * @param {Iterable<Iterable<number>>} matrix
+     */
+    matmul(matrix: Iterable<Iterable<number>>): Value;
     /** Integers as floats. */
     toFloat(): Value;
     /** Floats without their fractions. */
@@ -130,14 +148,9 @@ export class Value {
  */
 export type Operand = Value | number;
 /**
- * What an operation results in: a number for each row of the batch, or a row of the vocabulary.
- */
-export type ValueType = {
-    kind: Kind;
-    isRow: boolean;
-};
-/**
- * Operation, places of its inputs, value of a constant, name of a parameter or state, line of the program.
+ * Operation, places of its inputs, value of a constant or place of an array, name of a parameter or state, line of the
+ * program.
  */
 export type Node = [string, number[], number, string, number];
-import type { Kind } from './operations.mjs';
+import type { RuleArray } from './weights.mjs';
+import type { ValueType } from './types.mjs';
