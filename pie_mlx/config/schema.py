@@ -215,7 +215,11 @@ class EngineConfig(Section, frozen=True):
     draft_model: (
         Annotated[
             str,
-            Meta(min_length=1, description="repo id or directory of a smaller model of the same family, for drafts"),
+            Meta(
+                min_length=1,
+                description="a smaller model of the same family, for drafts: the name of another [[model]], a repo id "
+                "or a directory",
+            ),
         ]
         | None
     ) = None
@@ -275,6 +279,11 @@ class Config(Section, frozen=True):
     runtime: RuntimeConfig = RuntimeConfig()
     model: list[ModelConfig] = []
     mcp: list[McpConfig] = []
+
+    @property
+    def model_names(self) -> dict[str, str]:
+        """The name of each model, by that and by its aliases."""
+        return {**self.aliases, **{model.name: model.name for model in self.model}}
 
 
 @dataclass(frozen=True, slots=True)

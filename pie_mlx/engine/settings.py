@@ -39,7 +39,8 @@ class EngineSettings:
     `model` is a directory, a repo id or `pie-tiny`; `name` is the name that programs use. `revision` is the git
     revision of a repo id. `dummy` replaces the weights by pseudo-random logits, a `script` replaces them by what it
     returns for a prompt: a text, or texts with their probabilities. `draft_model`, named like `model`, guesses for
-    programs that ask the engine to speculate; with `draft_head`, so does the head that the model was trained with.
+    programs that ask the engine to speculate, and shares its weights with the engine's model of that name, if there is
+    another one; with `draft_head`, so does the head that the model was trained with.
 
     `total_pages` None sizes the pool from the available memory. MLX keeps at most `buffer_cache_bytes` of freed
     buffers. `watches_memory`: the engine uses less memory while the system is short of it. `wires_memory`: weights and

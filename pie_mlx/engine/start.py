@@ -53,17 +53,18 @@ async def start_services(
     progress: Callable[[str], None],
     stopping: AsyncExitStack,
     share: MemoryShare | None = None,
+    drafter: LoadedModel | None = None,
 ) -> Services:
     """Load the model, allocate the pool, begin to tick. Raises ModelError and OutOfPagesError.
 
     `stopping` ends what has begun, also where a later part fails to start. It may have its `share` of
-    the memory.
+    the memory. The `drafter` is its draft model, where that is one of the engine's models.
     """
     policy(settings.policy)  # an unknown one is refused before anything is loaded
     emit = _emitter(common, settings.called)
     runner = Runner(common.device)
     stopping.push_async_callback(asyncio.to_thread, runner.close)
-    model, draft = await _load_models(settings, runner, progress, share)
+    model, draft = await _load_models(settings, runner, progress, share, drafter)
     drafts = Drafts(
         None if draft is None else DraftModelRunner(runner, draft, vocabulary_size=model.vocabulary_size),
         None if model.head is None else DraftHeadRunner(runner, model.head),
@@ -213,11 +214,15 @@ def _open_archive(
 
 
 async def _load_models(
-    settings: EngineSettings, runner: Runner, progress: Callable[[str], None], share: MemoryShare | None
+    settings: EngineSettings,
+    runner: Runner,
+    progress: Callable[[str], None],
+    share: MemoryShare | None,
+    drafter: LoadedModel | None,
 ) -> tuple[LoadedModel, LoadedModel | None]:
     """The model and its draft model, with their pools, on the runner's thread."""
     model = await runner.load(lambda: _load(settings, progress))
-    draft = await runner.call(lambda: _allocate_pools_and_draft_model(settings, model, progress, share))
+    draft = await runner.call(lambda: _allocate_pools_and_draft_model(settings, model, progress, share, drafter))
     if settings.wires_memory:
         held = (share.taken_bytes if share else 0) + _held_bytes(model, draft)
         progress(await runner.call(lambda: runner.device.residency.want(held, wiring_facts())))
@@ -286,7 +291,11 @@ def _load(settings: EngineSettings, progress: Callable[[str], None]) -> LoadedMo
 
 
 def _allocate_pools_and_draft_model(
-    settings: EngineSettings, model: LoadedModel, progress: Callable[[str], None], share: MemoryShare | None
+    settings: EngineSettings,
+    model: LoadedModel,
+    progress: Callable[[str], None],
+    share: MemoryShare | None,
+    drafter: LoadedModel | None,
 ) -> LoadedModel | None:
     """Load the draft model, if there is one, and allocate the pools."""
     draft = None
@@ -298,6 +307,7 @@ def _allocate_pools_and_draft_model(
             progress=progress,
             allow_download=settings.allow_download,
             kv=settings.kv_format,
+            drafter=drafter,
         )
     guessing = [one for one in (model.head and model.head.model, draft) if one is not None]
     allocate_together(

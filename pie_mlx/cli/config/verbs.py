@@ -44,8 +44,10 @@ def set_value(common: Common, key: str, value: str) -> None:
     from pie_mlx.config.writing import with_setting
 
     file, text = present_file(common)
-    path = numbered(key, load_config(common.config if file.exists() else None))
-    value = _absolute_model(value, common) if path.endswith(MODEL_KEYS) else value
+    loaded = load_config(common.config if file.exists() else None)
+    path = numbered(key, loaded)
+    is_one_of_them = path.endswith(".draft_model") and value in loaded.config.model_names
+    value = _absolute_model(value, common) if path.endswith(MODEL_KEYS) and not is_one_of_them else value
     write_config(file, with_setting(text, path, value, str(file)))
     if common.json:
         print(json.dumps({"file": str(file), "key": path}))

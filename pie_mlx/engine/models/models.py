@@ -2,8 +2,8 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pie_mlx.calls import Call, LoadModel
@@ -11,6 +11,7 @@ from pie_mlx.engine.common import Common
 from pie_mlx.engine.handlers import Handler, handlers, lookups
 from pie_mlx.engine.hosting.process import HostedProcess
 from pie_mlx.engine.model.memory import MemoryShare
+from pie_mlx.engine.models.drafters import link_drafters, with_drafters
 from pie_mlx.engine.models.freeing import free_memory
 from pie_mlx.engine.models.residence import Demand, Load, Refuse, Unload, Wait, in_the_way, next_move
 from pie_mlx.engine.models.size import capacity_bytes, expected_bytes
@@ -28,7 +29,6 @@ from pie_mlx.errors import (
     ProtocolError,
 )
 from pie_mlx.events import ModelChanged
-from pie_mlx.plural import plural
 
 
 @dataclass(slots=True, eq=False)
@@ -56,6 +56,7 @@ class Models:
         """They share `memory_bytes`, all that the device may use where that is None."""
         self._common, self._progress = common, progress
         self._slots = {one.called: ModelSlot(one, one.keep_alive_seconds) for one in settings}
+        link_drafters(self._slots, common.names)
         common.roster.loaded = lambda: [services.model_info.name for services in self.loaded]
         common.roster.worked = self._count_loop_time
         self._capacity_bytes = capacity_bytes(memory_bytes)
@@ -70,8 +71,9 @@ class Models:
         """Load the models that are not lazy. Raises ModelError and OutOfPagesError; `stop` ends what has begun."""
         slots = list(self._slots.values())
         for slot in slots:
-            if slot.settings.load == "eager":
-                await self._load(slot)
+            for one in with_drafters(slot) if slot.settings.load == "eager" else ():
+                if one.services is None:
+                    await self._load(one)
         if len(slots) == 1 and slots[0].services is not None and slots[0].keep_alive_seconds is None:
             self._sole = slots[0].services
         else:
@@ -177,8 +179,7 @@ class Models:
         async with self._busy:
             if slot.services is None:
                 return
-            if why := _in_use(slot):
-                raise ModelError(f"model {slot.name!r}: {why}", hint="end these programs, or wait for them")
+            slot.check_free()
             await self._unload(slot)
         self._changed.set()
 
@@ -234,14 +235,23 @@ class Models:
         return [slot for slot in self._slots.values() if slot.services is not None]
 
     async def _wait_for(self, slot: ModelSlot, process: str) -> None:
-        """Until a model is loaded and this call has begun to use it."""
+        """Until a model is loaded, with its draft model, and this call has begun to use it."""
+        with ExitStack() as held:
+            for one in with_drafters(slot)[:-1]:
+                await self._wait_for_one(one, process)
+                held.callback(lambda one=one: one.end(process, self._common.clock()))
+            await self._wait_for_one(slot, process)
+
+    async def _wait_for_one(self, slot: ModelSlot, process: str) -> None:
         try:
             slot.size_bytes = slot.size_bytes or await asyncio.to_thread(expected_bytes, slot.settings)
         except ModelNotFoundError as raised:
             raise _without_files(slot, raised) from None
         now = self._common.clock()
         waiting = _Waiting(
-            Demand(slot.name, process, slot.size_bytes, now), slot, asyncio.get_running_loop().create_future()
+            Demand(slot.name, process, slot.size_bytes, now, slot.drafter.name if slot.drafter else ""),
+            slot,
+            asyncio.get_running_loop().create_future(),
         )
         self._waiting.append(waiting)
         self._changed.set()
@@ -289,11 +299,13 @@ class Models:
             try:
                 await self._load(slot)
             except OutOfPagesError as raised:
-                others = [one for one in self._loaded() if not one.keeps()]
+                others = [one for one in self._loaded() if not one.keeps() and one is not slot.drafter]
                 if others:  # it takes more than was expected: what is in its way leaves too
                     slot.size_bytes = self._capacity_bytes - self._taken_bytes(slot) + 1
                     self._waiting = [
-                        _Waiting(_resized(one.demand, slot.size_bytes), slot, one.done) if one.slot is slot else one
+                        _Waiting(replace(one.demand, size_bytes=slot.size_bytes), slot, one.done)
+                        if one.slot is slot
+                        else one
                         for one in self._waiting
                     ]
                     return
@@ -331,9 +343,12 @@ class Models:
 
         self._tell(slot, "loading", "")
         share = MemoryShare(self._capacity_bytes, self._taken_bytes(slot))
+        drafter = slot.drafter and slot.drafter.services
         try:
             async with AsyncExitStack() as stopping:
-                services = await start_services(slot.settings, self._common, report, stopping, share)
+                services = await start_services(
+                    slot.settings, self._common, report, stopping, share, drafter and drafter.runner.model
+                )
                 slot.size_bytes = services.held_bytes
                 slot.stopping, slot.services = stopping.pop_all(), services
         except Exception as error:
@@ -348,6 +363,8 @@ class Models:
         await stopping.aclose()
         await free_memory(self._common.device)
         slot.keep_alive_seconds = slot.settings.keep_alive_seconds
+        if slot.drafter is not None:
+            slot.drafter.used_seconds = self._common.clock()
         self._tell(slot, "unloaded", "")
 
     def _tell(self, slot: ModelSlot, state: Any, text: str) -> None:
@@ -364,15 +381,6 @@ def _name(message: Call[Any]) -> str:
 def _without_files(slot: ModelSlot, error: ModelNotFoundError) -> ModelLoadError:
     """The engine knows the model's name: to programs it is not one that does not exist."""
     return ModelLoadError(f"model {slot.name!r}: {error.message}", hint=error.hint)
-
-
-def _in_use(slot: ModelSlot) -> str:
-    count = len(slot.holders())
-    return f"{plural(count, 'program uses', 'programs use')} it" if count else slot.holds_unsaved()
-
-
-def _resized(demand: Demand, size_bytes: int) -> Demand:
-    return Demand(demand.model, demand.process, size_bytes, demand.asked_seconds)
 
 
 async def _look_up_in_turn(services: Services, process: HostedProcess, message: Call[Any]) -> Any:

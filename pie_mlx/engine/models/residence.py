@@ -15,7 +15,8 @@ PATIENCE_SECONDS = 120.0
 @dataclass(frozen=True, slots=True)
 class Resident:
     """A model that takes `size_bytes` of the memory. It leaves only while it has no `holders`, which are processes with
-    contexts or calls, and nothing `keeps` it, in words. Unused, it leaves at `expires_seconds`."""
+    contexts or calls, and nothing `keeps` it, in words; and after those that it `drafts_for`. Unused, it leaves at
+    `expires_seconds`."""
 
     name: str
     size_bytes: int
@@ -24,16 +25,18 @@ class Resident:
     loaded_seconds: float = 0.0
     used_seconds: float = 0.0
     expires_seconds: float | None = None
+    drafts_for: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """A process waits for a model that will take `size_bytes`."""
+    """A process waits for a model that will take `size_bytes`; its `drafter` stays for it."""
 
     model: str
     process: str
     size_bytes: int
     asked_seconds: float
+    drafter: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,7 @@ def next_move(residents: Sequence[Resident], demands: Sequence[Demand], capacity
     Memory is never promised beyond `capacity_bytes`, and a model with holders never leaves.
     """
     wanted = {demand.model for demand in demands}
-    idle = [one for one in residents if not one.holders and not one.keeps and one.name not in wanted]
+    idle = [one for one in residents if not (one.holders or one.keeps or one.drafts_for or one.name in wanted)]
     for one in idle:
         if one.expires_seconds is not None and one.expires_seconds <= now:
             return Unload(one.name)
@@ -88,8 +91,8 @@ def in_the_way(residents: Sequence[Resident], demand: Demand, capacity_bytes: in
     """The models that leave for a demand, idle ones first, and of them the least recently used."""
     found: list[Resident] = []
     free = _free(residents, capacity_bytes)
-    movable = [one for one in residents if not one.keeps and one.name != demand.model]
-    for one in sorted(movable, key=lambda one: (bool(one.holders), one.used_seconds)):
+    movable = _movable(residents, demand)
+    for one in _in_turn(sorted(movable, key=lambda one: (bool(one.holders), one.used_seconds))):
         if free >= demand.size_bytes:
             break
         found.append(one)
@@ -111,7 +114,7 @@ def _for_first(residents: Sequence[Resident], demands: Sequence[Demand], capacit
         return Unload(leaving[0].name) if stays <= 0 else Wait(stays)
     waiting = {demand.process for demand in demands if demand.process}
     stuck = {one.name for one in residents if one.holders & waiting}
-    others = [one for one in residents if not one.keeps and one.name not in stuck]
+    others = _in_turn([one for one in residents if not one.keeps and one.name not in stuck])
     if free + _sum(others) < first.size_bytes:
         blocked = [one for one in demands if any(one.process in resident.holders for resident in residents)]
         return Refuse((blocked or demands)[-1], f"{_holders(held)}, which wait for models themselves")
@@ -120,12 +123,29 @@ def _for_first(residents: Sequence[Resident], demands: Sequence[Demand], capacit
 
 
 def _does_not_fit(residents: Sequence[Resident], demand: Demand, capacity_bytes: int) -> str:
-    kept = [one for one in residents if one.keeps]
+    free = _in_turn(_movable(residents, demand))
+    kept = [one for one in residents if one not in free]
     text = f"it needs {_gib(demand.size_bytes)} of {_gib(capacity_bytes)}"
     if not kept or demand.size_bytes > capacity_bytes:
         return text
-    names = ", ".join(f"{one.name} has {_gib(one.size_bytes)} and stays: {one.keeps}" for one in kept)
+    names = ", ".join(f"{one.name} has {_gib(one.size_bytes)} and stays: {_why(one, demand)}" for one in kept)
     return f"{text}; {names}"
+
+
+def _why(kept: Resident, demand: Demand) -> str:
+    return kept.keeps or f"it drafts for {', '.join(sorted(kept.drafts_for)) or demand.model}"
+
+
+def _movable(residents: Sequence[Resident], demand: Demand) -> list[Resident]:
+    return [one for one in residents if not one.keeps and one.name not in (demand.model, demand.drafter)]
+
+
+def _in_turn(movable: Sequence[Resident]) -> list[Resident]:
+    """Those that can leave, in this order but for draft models, which leave after those they draft for."""
+    gone: dict[str, Resident] = {}
+    while following := next((one for one in movable if one.name not in gone and one.drafts_for <= gone.keys()), None):
+        gone[following.name] = following
+    return list(gone.values())
 
 
 def _holders(held: Sequence[Resident]) -> str:

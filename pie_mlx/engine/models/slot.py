@@ -10,6 +10,8 @@ import msgspec
 from pie_mlx.engine.models.residence import Resident
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings
+from pie_mlx.errors import ModelError
+from pie_mlx.plural import plural
 
 State = Literal["unloaded", "loading", "loaded", "unloading", "failed"]
 
@@ -31,7 +33,8 @@ class ModelSlot:
     """A model with its parts, while it is loaded. `calls` counts those in flight, by process; `users` are the running
     processes that have used it.
 
-    A request may change how long it stays unused, until the next one does (`keep_alive_seconds`).
+    A request may change how long it stays unused, until the next one does (`keep_alive_seconds`). Its `drafter`, which
+    is loaded while it is, shares its weights; those that have it for theirs are `targets`.
     """
 
     settings: EngineSettings
@@ -45,6 +48,8 @@ class ModelSlot:
     users: set[str] = field(default_factory=set[str])
     loaded_seconds: float = 0.0
     used_seconds: float = 0.0
+    drafter: "ModelSlot | None" = None
+    targets: "list[ModelSlot]" = field(default_factory=list["ModelSlot"])
 
     @property
     def name(self) -> str:
@@ -86,7 +91,12 @@ class ModelSlot:
             self.loaded_seconds,
             self.used_seconds,
             None if self.users else expires,
+            self.drafts_for(),
         )
+
+    def drafts_for(self) -> frozenset[str]:
+        """The models in memory that compute with its weights."""
+        return frozenset(one.name for one in self.targets if one.services is not None)
 
     def keeps(self) -> str:
         """Why it does not leave unasked, "" if it may."""
@@ -100,10 +110,19 @@ class ModelSlot:
             return "it has adapters in memory"
         return "it has snapshots in memory" if self.services.store.snapshots.all() else ""
 
+    def check_free(self) -> None:
+        """Raises ModelError while programs use it, other models have its weights, or it has what would be lost."""
+        if targets := self.drafts_for():
+            why = f"it drafts for {', '.join(sorted(targets))} with the same weights"
+            raise ModelError(f"model {self.name!r}: {why}", hint=f"unload {min(targets)} before")
+        count = len(self.holders())
+        if why := f"{plural(count, 'program uses', 'programs use')} it" if count else self.holds_unsaved():
+            raise ModelError(f"model {self.name!r}: {why}", hint="end these programs, or wait for them")
+
     def status(self, now: float) -> ModelStatus:
         """It for people."""
         resident = self.resident()
-        is_free = self.state == "loaded" and not resident.holders and not resident.keeps
+        is_free = self.state == "loaded" and not (resident.holders or resident.keeps or resident.drafts_for)
         ends = resident.expires_seconds if is_free else None
         left = None if ends is None else max(0.0, ends - now)
         return ModelStatus(self.name, self.state, self.text, self.size_bytes, len(resident.holders), left)

@@ -1,7 +1,7 @@
 """The memory a model will need, computed without reading its weights."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import mlx.core as mx
 
@@ -31,15 +31,20 @@ class _Measured:
     state_bytes: int
 
 
-def model_footprint(settings: EngineSettings) -> ModelFacts:
-    """Footprint of a model on this disk, with its draft model.
+def model_footprint(settings: EngineSettings, drafter: EngineSettings | None = None) -> ModelFacts:
+    """Footprint of a model on this disk, with its draft model. Of a `drafter`, another model of the engine, the weights
+    count there.
 
     Raises ModelNotFoundError, ModelLoadError, InvalidArgumentError for pages that the model cannot have, and
     OutOfPagesError when weights and pool do not fit.
     """
     largest = BatchSize(settings.max_batch_tokens, settings.max_batch_contexts)
     parts = _measured(settings.model, settings, largest, settings.revision, head=settings.draft_head)
-    if settings.draft_model is not None:
+    if drafter is not None:
+        sizes = replace(settings, dtype=drafter.dtype)
+        found = _measured(drafter.model, sizes, largest, drafter.revision, head=False)
+        parts += [(replace(part, weight_bytes=0), shapes) for part, shapes in found]
+    elif settings.draft_model is not None:
         parts += _measured(settings.draft_model, settings, largest, None, head=False)
     whole = _Measured(
         max((part.dtype for part, _ in parts), key=lambda dtype: dtype.size),

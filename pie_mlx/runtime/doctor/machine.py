@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeVar
@@ -45,7 +46,7 @@ def machine_facts(config_file: Path | None, environment: Mapping[str, str]) -> F
         mlx=mlx,
         products=with_mlx(_products),
         configuration=configuration,
-        models={name: with_mlx(lambda one=one: _model(one)) for name, one in settings.items()},
+        models={name: with_mlx(lambda one=one: _model(one, settings)) for name, one in settings.items()},
         tiny=with_mlx(_tiny),
         grammars=attempt(_grammars),
         spills={name: attempt(lambda one=one: spill_facts(one)) for name, one in settings.items()},
@@ -132,7 +133,12 @@ def _configuration(
         return loaded, {"pie-tiny": EngineSettings(spill_directory=str(home / "spill"))}
     origins = sorted({setting.origin for setting in loaded.settings.values()})
     config: Config = loaded.config
+    names = config.model_names
     settings = {model.name: engine_settings(model, home) for model in config.model}
+    settings = {
+        name: replace(one, draft_model=names.get(one.draft_model or "", one.draft_model))
+        for name, one in settings.items()
+    }
     return f"{len(settings)} model(s), from {', '.join(origins)}", settings
 
 
@@ -161,12 +167,13 @@ def _products() -> str:
     return current_backend().prepare()
 
 
-def _model(settings: EngineSettings) -> ModelFacts:
+def _model(settings: EngineSettings, others: Mapping[str, EngineSettings]) -> ModelFacts:
     if settings.dummy:
         return ModelFacts(0, 0, 0, 0)
     from pie_mlx.runtime.doctor.footprint import model_footprint
 
-    return model_footprint(settings)
+    drafter = others.get(settings.draft_model or "")
+    return model_footprint(settings, None if drafter is settings else drafter)
 
 
 def _tiny() -> str:

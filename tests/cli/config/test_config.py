@@ -73,6 +73,15 @@ def test_set_says_that_a_model_cannot_be_loaded_yet(pie, tmp_path, monkeypatch, 
     assert why in ended.err
 
 
+def test_a_draft_model_may_be_another_configured_model(pie, home):
+    (home / "config.toml").write_text(
+        '[[model]]\nname = "a"\nhf_repo = "pie-tiny"\n[[model]]\nname = "b"\nhf_repo = "c/d"\n'
+    )
+    ended = pie("config", "set", "model.a.engine.draft_model", "b")
+    assert (ended.code, ended.err) == (0, "")
+    assert pie("config", "get", "model.a.engine.draft_model").out == "b\n"
+
+
 def test_set_writes_nothing_that_does_not_hold(pie, home):
     ended = pie("config", "set", "model.0.engine.kv_page_size", "7")
     assert (ended.code, list(home.iterdir())) == (1, [])

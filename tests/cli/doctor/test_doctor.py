@@ -309,6 +309,20 @@ def test_a_draft_model_counts_among_what_is_taken(tiny_model_directory):
     assert (both.weight_bytes, both.pool_bytes, both.pages) == (2 * one.weight_bytes, 2 * one.pool_bytes, 4)
 
 
+def test_the_weights_of_a_draft_model_that_is_another_model_count_there(pie, home):
+    (home / "config.toml").write_text(
+        '[aliases]\nhelper = "small"\n'
+        '[[model]]\nname = "large"\nhf_repo = "pie-tiny"\n[model.engine]\ndraft_model = "helper"\ntotal_pages = 4\n'
+        '[[model]]\nname = "small"\nhf_repo = "pie-tiny"\n[model.engine]\ntotal_pages = 4\ndraft_head = false\n'
+    )
+    facts = machine.machine_facts(None, {"PIE_HOME": str(home)}).models
+    large, small = facts["large"], facts["small"]
+    assert isinstance(large, ModelFacts)
+    assert isinstance(small, ModelFacts)
+    assert large.weight_bytes < 2 * small.weight_bytes
+    assert large.pool_bytes > 2 * small.pool_bytes
+
+
 def test_quantised_pages_are_told_with_their_own_bytes():
     from pie_mlx.runtime.doctor.footprint import model_footprint
 

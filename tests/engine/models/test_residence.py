@@ -88,6 +88,33 @@ def test_of_two_programs_that_hold_what_the_other_one_wants_the_last_to_ask_is_r
     assert move.demand == last
 
 
+DRAFTER = replace(B, drafts_for=frozenset({"a"}), used_seconds=0.0, expires_seconds=110.0)
+
+
+def test_a_draft_model_stays_while_a_model_has_its_weights_and_leaves_after_it() -> None:
+    assert at(120, [A, DRAFTER]) == Wait(None)
+    assert at(120, [A, DRAFTER], wanted("c", 90)) == Unload("a")
+    assert at(120, [replace(DRAFTER, drafts_for=frozenset())]) == Unload("b")
+
+
+def test_a_model_that_fits_only_without_its_own_draft_model_is_refused_with_the_numbers() -> None:
+    drafter = replace(B, size_bytes=30 << 30)
+    move = next_move([drafter], [replace(wanted("c", 80 << 30), drafter="b")], 100 << 30, 100)
+    assert isinstance(move, Refuse)
+    assert move.why == "it needs 80.00 GiB of 100.00 GiB; b has 30.00 GiB and stays: it drafts for c"
+
+
+def test_the_draft_model_of_a_pinned_model_is_named_in_the_refusal() -> None:
+    pinned = replace(A, keeps="its keep_alive is forever")
+    move = at(100, [pinned, DRAFTER], wanted("c", 40))
+    assert isinstance(move, Refuse)
+    assert "b has 0.00 GiB and stays: it drafts for a" in move.why
+
+
+def test_a_program_waits_for_the_users_of_a_model_whose_draft_model_is_in_its_way_too() -> None:
+    assert at(100, [held(A, "q"), DRAFTER], wanted("c", 90)) == Wait(PATIENCE_SECONDS)
+
+
 SIZES = {"a": 60, "b": 50, "c": 30, "d": 20}
 
 

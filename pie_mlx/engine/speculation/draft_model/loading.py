@@ -7,6 +7,7 @@ import mlx.core as mx
 
 from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.loading.load import load_model
+from pie_mlx.engine.model.loading.sharing import over_same_weights
 from pie_mlx.engine.model.memory import USUAL_BATCH, BatchSize, MemoryShare, pool_pages
 from pie_mlx.engine.settings import UNCHANGED, KvFormat
 from pie_mlx.errors import ModelLoadError
@@ -29,10 +30,12 @@ def load_draft_model(
     progress: Callable[[str], None],
     allow_download: bool,
     kv: KvFormat = UNCHANGED,
+    drafter: LoadedModel | None = None,
 ) -> LoadedModel:
     """Load the model that guesses for `target`; `reference`, `dtype` and `kv` are as in `load_model`.
 
-    Raises ModelNotFoundError, and ModelLoadError also for one that cannot guess for `target`.
+    With a `drafter`, which the engine has under that name, its weights are shared and not loaded again. Raises
+    ModelNotFoundError, and ModelLoadError also for one that cannot guess for `target`.
     """
     if target.promises.draft:
         raise ModelLoadError(
@@ -40,6 +43,9 @@ def load_draft_model(
             hint="remove draft_model from [model.engine]",
         )
     progress(f"draft model: {reference}")
+    if drafter is not None:
+        _check_vocabulary(target, drafter)
+        return over_same_weights(drafter, reference, kv, progress)
     draft = load_model(reference, name=reference, dtype=dtype, progress=progress, allow_download=allow_download, kv=kv)
     _check_vocabulary(target, draft)
     return draft
