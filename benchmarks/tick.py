@@ -16,6 +16,7 @@ from pie_mlx.calls import SampledTokens, Sampler
 from pie_mlx.engine.kv import PageStore, WorkingToken
 from pie_mlx.engine.market.accounting import Accounting
 from pie_mlx.engine.model.loading.load import null_model
+from pie_mlx.engine.model.parts import in_one
 from pie_mlx.engine.model.runner.batch import EntryResult, LogitsRequest, Outcome
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.paging.page_io import PageIO
@@ -150,7 +151,7 @@ def rows(runner: Runner, options: argparse.Namespace, *, waiting: bool) -> Itera
 
 async def measure(options: argparse.Namespace) -> None:
     runner = Runner()
-    await runner.load(null_model)  # of which the loop asks only what kind it is
+    await runner.load(in_one(null_model))  # of which the loop asks only what kind it is
     for waiting in (False, True):
         print("an eighth of the contexts wait for pages" if waiting else "a roomy pool")
         print(f"{'policy':9}{'n':>6}" + "".join(f"{name:>9}" for name in (*COLUMNS, "mean", "median")) + "  target")

@@ -12,6 +12,7 @@ __all__ = [
     "instance_id",
     "launch",
     "loaded_models",
+    "loading_models",
     "models",
     "process_id",
     "set_return",
@@ -32,6 +33,12 @@ def models() -> list[str]:
 def loaded_models() -> list[str]:
     """Names of those of them that are in memory now; the others are loaded when they are wanted."""
     return _describe().loaded
+
+
+def loading_models() -> dict[str, float]:
+    """Those of them that are being loaded now, or that wait for memory: by each name and alias of theirs the part of
+    their weights that is in memory, from 0 to 1."""
+    return _describe().loading
 
 
 def version() -> str:

@@ -8,7 +8,7 @@ ROOT = Path(__file__).parents[1]
 ROOMS = ["backends", "cli", "engine", "metal", "runtime", "server", "tui", "wasm", "../inferlet"]
 ACROSS = {"behaviour"}
 """Folders for what several rooms do together."""
-ELSEWHERE = {"cli/bench": "tests/bench", "engine/model/mlx_lm": "tests/engine/model/networks"}
+ELSEWHERE = {"cli/bench": "tests/bench"}
 """Rooms without tests of their own, and where they are tested."""
 
 

@@ -9,7 +9,8 @@ Reranking = Literal["scores", "judges", "compares"]
 
 
 class RuntimeInfo(Record, frozen=True):
-    """Facts of the runtime of this inferlet. Of its `models` those `loaded` are in memory now."""
+    """Facts of the runtime of this inferlet. Of its `models` those `loaded` are in memory now; those `loading` are on
+    their way there, by name and alias, with the part of their weights that is there, from 0 to 1."""
 
     version: str
     instance_id: str
@@ -17,6 +18,7 @@ class RuntimeInfo(Record, frozen=True):
     models: list[str]
     process_id: str = ""
     loaded: list[str] = []
+    loading: dict[str, float] = {}
 
 
 class DescribeRuntime(Call[RuntimeInfo], frozen=True):

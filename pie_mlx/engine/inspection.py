@@ -262,11 +262,11 @@ def _status(services: Services, process: HostedProcess, counted: ProcessPages) -
 
 def _waits(process: HostedProcess) -> list[str]:
     """What the calls in flight wait for. Empty while one is computed."""
-    found = [_wait(call) for call in process.calls.values()]
+    found = [_wait(process, call) for call in process.calls.values()]
     return found if all(found) else []
 
 
-def _wait(call: calls.Call[Any]) -> str:
+def _wait(process: HostedProcess, call: calls.Call[Any]) -> str:
     match call:
         case calls.AwaitIncoming(what=what):
             return f"waits for its client: a {what}"
@@ -277,7 +277,7 @@ def _wait(call: calls.Call[Any]) -> str:
         case calls.AwaitChild(child=child):
             return f"waits for its child {child[:8]}"
         case calls.LoadModel(name=name):
-            return f"waits for the model '{name}' to be in memory"
+            return f"waits for the model '{name}' to be in memory: {process.loading().get(name, 0.0):.0%} of it is"
         case calls.CallMcp(server=server):
             return f"waits for the MCP server '{server}'"
         case _:

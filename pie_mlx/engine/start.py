@@ -21,10 +21,11 @@ from pie_mlx.engine.language import language_of
 from pie_mlx.engine.market.accounting import Accounting
 from pie_mlx.engine.model.encoders.pageless import EncoderNetwork
 from pie_mlx.engine.model.loaded import LoadedModel
-from pie_mlx.engine.model.loading.load import load_model, null_model, scripted_model
+from pie_mlx.engine.model.loading.load import loading_model, null_model, scripted_model
 from pie_mlx.engine.model.memory import BatchSize, MemoryShare, wiring_facts
+from pie_mlx.engine.model.parts import Parts, Pause, in_one
 from pie_mlx.engine.model.runner.runner import Runner
-from pie_mlx.engine.model.runner.warm_up import warm_up
+from pie_mlx.engine.model.runner.warm_up import warming_up
 from pie_mlx.engine.paging.archive import SnapshotArchive, signature_of
 from pie_mlx.engine.paging.disk.disk_cache import DiskCache
 from pie_mlx.engine.paging.disk.idle import save_when_idle
@@ -53,18 +54,20 @@ async def start_services(
     progress: Callable[[str], None],
     stopping: AsyncExitStack,
     share: MemoryShare | None = None,
+    told: Callable[[Pause], None] = lambda pause: None,
     drafter: LoadedModel | None = None,
 ) -> Services:
     """Load the model, allocate the pool, begin to tick. Raises ModelError and OutOfPagesError.
 
     `stopping` ends what has begun, also where a later part fails to start. It may have its `share` of
-    the memory. The `drafter` is its draft model, where that is one of the engine's models.
+    the memory. `told` learns how much of the weights is there. The `drafter` is its draft model, where that is one
+    of the engine's models.
     """
     policy(settings.policy)  # an unknown one is refused before anything is loaded
     emit = _emitter(common, settings.called)
     runner = Runner(common.device)
     stopping.push_async_callback(asyncio.to_thread, runner.close)
-    model, draft = await _load_models(settings, runner, progress, share, drafter)
+    model, draft = await _load_models(settings, runner, progress, share, told, drafter)
     drafts = Drafts(
         None if draft is None else DraftModelRunner(runner, draft, vocabulary_size=model.vocabulary_size),
         None if model.head is None else DraftHeadRunner(runner, model.head),
@@ -218,11 +221,12 @@ async def _load_models(
     runner: Runner,
     progress: Callable[[str], None],
     share: MemoryShare | None,
+    told: Callable[[Pause], None],
     drafter: LoadedModel | None,
 ) -> tuple[LoadedModel, LoadedModel | None]:
     """The model and its draft model, with their pools, on the runner's thread."""
-    model = await runner.load(lambda: _load(settings, progress))
-    draft = await runner.call(lambda: _allocate_pools_and_draft_model(settings, model, progress, share, drafter))
+    model = await runner.load(_loading(settings, progress), told)
+    draft = await runner.in_parts(_allocate_pools_and_draft_model(settings, model, progress, share, drafter))
     if settings.wires_memory:
         held = (share.taken_bytes if share else 0) + _held_bytes(model, draft)
         progress(await runner.call(lambda: runner.device.residency.want(held, wiring_facts())))
@@ -268,16 +272,18 @@ def _open_accounting(
     )
 
 
-def _load(settings: EngineSettings, progress: Callable[[str], None]) -> LoadedModel:
+def _loading(settings: EngineSettings, progress: Callable[[str], None]) -> Parts[LoadedModel]:
     if settings.dummy:
-        return null_model(name=settings.called)
-    if settings.script is not None:
-        return scripted_model(
-            settings.script,
-            lambda tokenizer: ByteVocabulary(tokenizer.backend_tokenizer).tokens,
-            name=settings.called,
+        return in_one(lambda: null_model(name=settings.called))
+    if (script := settings.script) is not None:
+        return in_one(
+            lambda: scripted_model(
+                script,
+                lambda tokenizer: ByteVocabulary(tokenizer.backend_tokenizer).tokens,
+                name=settings.called,
+            )
         )
-    return load_model(
+    return loading_model(
         settings.model,
         name=settings.called,
         dtype=settings.dtype,
@@ -296,7 +302,7 @@ def _allocate_pools_and_draft_model(
     progress: Callable[[str], None],
     share: MemoryShare | None,
     drafter: LoadedModel | None,
-) -> LoadedModel | None:
+) -> Parts[LoadedModel | None]:
     """Load the draft model, if there is one, and allocate the pools."""
     draft = None
     if settings.draft_model is not None:
@@ -309,6 +315,7 @@ def _allocate_pools_and_draft_model(
             kv=settings.kv_format,
             drafter=drafter,
         )
+    yield Pause()
     guessing = [one for one in (model.head and model.head.model, draft) if one is not None]
     allocate_together(
         model,
@@ -322,5 +329,5 @@ def _allocate_pools_and_draft_model(
         progress=progress,
     )
     for each in (model, *guessing):
-        warm_up(each, progress)
+        yield from warming_up(each, progress)
     return draft

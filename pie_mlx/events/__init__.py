@@ -50,6 +50,7 @@ from pie_mlx.events.work import (
     EngineStarted,
     MemoryChanged,
     ModelChanged,
+    ModelProgressed,
     PagesDropped,
     PagesLoaded,
     PagesSpilled,
@@ -66,6 +67,7 @@ EngineEvent = (
     ProcessQueued
     | EngineStarted
     | ModelChanged
+    | ModelProgressed
     | ContextCreated
     | ContextForked
     | ContextReleased
@@ -169,6 +171,7 @@ __all__ = [
     "MessageReceived",
     "MessageSent",
     "ModelChanged",
+    "ModelProgressed",
     "PageUsage",
     "PagesCounted",
     "PagesDropped",

@@ -25,6 +25,14 @@ class ModelChanged(Event, frozen=True):
     at_seconds: float = 0.0
 
 
+class ModelProgressed(Event, frozen=True):
+    """Of a model that is being loaded, `progress` of the weights is in memory, from 0 to 1."""
+
+    model: str
+    progress: float
+    at_seconds: float = 0.0
+
+
 class PassCompleted(Event, frozen=True):
     """One forward pass: tokens attached from the prefix cache, tokens computed, and rows read.
 

@@ -14,6 +14,7 @@ from pie_mlx.engine.kv import PageCopy
 from pie_mlx.engine.model import loaded
 from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.loading.load import load_model
+from pie_mlx.engine.model.parts import in_one
 from pie_mlx.engine.model.runner.batch import Batch, BatchEntry, LogitsRequest
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.metal.page_pool import pool
@@ -77,7 +78,7 @@ def entry(context: int, tokens: range, held: int, further: int = 0) -> BatchEntr
 
 async def test_nothing_of_the_pool_is_copied(model: LoadedModel) -> None:
     runner = Runner()
-    await runner.load(lambda: model)
+    await runner.load(in_one(lambda: model))
     before = await runner.move_pages(lambda pool: addresses(pool.arrays()))
     await runner.run(Batch((entry(0, range(5, 25), 0),)))
     await runner.run(Batch((entry(1, range(7, 20), 0),)))

@@ -51,6 +51,7 @@ async def describe_runtime(process: HostedProcess, call: calls.DescribeRuntime) 
         models=list(process.models),
         process_id=process.id,
         loaded=process.loaded(),
+        loading=process.loading(),
     )
 
 

@@ -53,8 +53,9 @@ class HostedProcess:
     """That its launch was given."""
     models: Sequence[str] = ()
     loaded: Callable[[], list[str]] = list
+    loading: Callable[[], dict[str, float]] = dict
     instance_id: str = ""
-    """Of its engine, as the models are that can be used, and those in memory."""
+    """Of its engine, as the models are that can be used, those in memory, and those on their way there."""
     seats: dict[str, "HostedProcess"] = field(default_factory=dict[str, "HostedProcess"])
 
     def seat(self) -> "HostedProcess":
@@ -72,6 +73,7 @@ class HostedProcess:
             token_budget=self.token_budget,
             models=self.models,
             loaded=self.loaded,
+            loading=self.loading,
             instance_id=self.instance_id,
             seats=self.seats,
         )

@@ -22,6 +22,8 @@ class Roster(Mapping[str, HostedProcess]):
         self._models, self._instance_id = models, str(uuid.uuid4())
         self.loaded: Callable[[], list[str]] = list
         """Which of them are in memory."""
+        self.loading: Callable[[], dict[str, float]] = dict
+        """Which of them are being loaded or waited for, and the part of their weights in memory."""
         self.worked: Callable[[str, float], None] = _ignored
         """Gets the seconds that the engine's loop works for the calls of a user."""
         self._by_id: dict[str, HostedProcess] = {}
@@ -73,6 +75,7 @@ class Roster(Mapping[str, HostedProcess]):
             token_budget=budget,
             models=self._models,
             loaded=self.loaded,
+            loading=self.loading,
             instance_id=self._instance_id,
         )
         self._by_id[identity] = process

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
 from typing import Any
 
 from pie_mlx.calls import Call, LoadModel
@@ -11,11 +10,13 @@ from pie_mlx.engine.common import Common
 from pie_mlx.engine.handlers import Handler, handlers, lookups
 from pie_mlx.engine.hosting.process import HostedProcess
 from pie_mlx.engine.model.memory import MemoryShare
+from pie_mlx.engine.model.parts import Pause
 from pie_mlx.engine.models.drafters import link_drafters, with_drafters
 from pie_mlx.engine.models.freeing import free_memory
-from pie_mlx.engine.models.residence import Demand, Load, Refuse, Unload, Wait, in_the_way, next_move
+from pie_mlx.engine.models.residence import Load, Refuse, Unload, Wait, in_the_way, next_move
 from pie_mlx.engine.models.size import capacity_bytes, expected_bytes
 from pie_mlx.engine.models.slot import ModelSlot, ModelStatus
+from pie_mlx.engine.models.waiting import WaitingList
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.engine.start import start_services
@@ -28,14 +29,7 @@ from pie_mlx.errors import (
     PieError,
     ProtocolError,
 )
-from pie_mlx.events import ModelChanged
-
-
-@dataclass(slots=True, eq=False)
-class _Waiting:
-    demand: Demand
-    slot: ModelSlot
-    done: "asyncio.Future[None]"
+from pie_mlx.events import ModelChanged, ModelProgressed
 
 
 class Models:
@@ -58,9 +52,10 @@ class Models:
         self._slots = {one.called: ModelSlot(one, one.keep_alive_seconds) for one in settings}
         link_drafters(self._slots, common.names)
         common.roster.loaded = lambda: [services.model_info.name for services in self.loaded]
+        common.roster.loading = self.loading
         common.roster.worked = self._count_loop_time
         self._capacity_bytes = capacity_bytes(memory_bytes)
-        self._waiting: list[_Waiting] = []
+        self._waiting = WaitingList()
         self._changed = asyncio.Event()
         self._busy = asyncio.Lock()
         self._mover: asyncio.Task[None] | None = None
@@ -166,6 +161,16 @@ class Models:
         now = self._common.clock()
         return [slot.status(now) for slot in self._slots.values()]
 
+    def loading(self) -> dict[str, float]:
+        """The part of its weights in memory for each model that is being loaded or waited for, by name and alias."""
+        waited = self._waiting.models
+        found = {
+            name: slot.progress if slot.state == "loading" else 0.0
+            for name, slot in self._slots.items()
+            if slot.state == "loading" or name in waited
+        }
+        return found | {alias: found[name] for alias, name in self._common.names.aliases.items() if name in found}
+
     async def load(self, name: str) -> None:
         """Have a model in memory. Raises ModelNotFoundError, ModelLoadError and their kin."""
         slot = self._slot(name)
@@ -226,10 +231,11 @@ class Models:
 
     def _is_leaving(self, slot: ModelSlot, process: HostedProcess) -> bool:
         """Whether a loaded model is kept from being used by further processes, because another one needs its memory."""
-        if not self._waiting or process.id in slot.holders():
+        demands = self._waiting.demands
+        if not demands or process.id in slot.holders():
             return False
-        residents, first = [one.resident() for one in self._loaded()], self._waiting[0].demand
-        return any(one.name == slot.name for one in in_the_way(residents, first, self._capacity_bytes))
+        residents = [one.resident() for one in self._loaded()]
+        return any(one.name == slot.name for one in in_the_way(residents, demands[0], self._capacity_bytes))
 
     def _loaded(self) -> list[ModelSlot]:
         return [slot for slot in self._slots.values() if slot.services is not None]
@@ -247,13 +253,7 @@ class Models:
             slot.size_bytes = slot.size_bytes or await asyncio.to_thread(expected_bytes, slot.settings)
         except ModelNotFoundError as raised:
             raise _without_files(slot, raised) from None
-        now = self._common.clock()
-        waiting = _Waiting(
-            Demand(slot.name, process, slot.size_bytes, now, slot.drafter.name if slot.drafter else ""),
-            slot,
-            asyncio.get_running_loop().create_future(),
-        )
-        self._waiting.append(waiting)
+        waiting = self._waiting.add(slot, process, self._common.clock())
         self._changed.set()
         try:
             await waiting.done
@@ -262,8 +262,7 @@ class Models:
                 slot.end(process, self._common.clock())
             raise
         finally:
-            if waiting in self._waiting:
-                self._waiting.remove(waiting)
+            if self._waiting.remove(waiting):
                 self._changed.set()
 
     async def _move_forever(self) -> None:
@@ -280,15 +279,15 @@ class Models:
 
     async def _move(self) -> float | None:
         """Make the next move; how long there is none then."""
-        residents, demands = [one.resident() for one in self._loaded()], [one.demand for one in self._waiting]
-        match next_move(residents, demands, self._capacity_bytes, self._common.clock()):
+        residents = [one.resident() for one in self._loaded()]
+        match next_move(residents, self._waiting.demands, self._capacity_bytes, self._common.clock()):
             case Load(model=model):
                 await self._load_for_waiting(self._slots[model])
             case Unload(model=model):
                 await self._unload(self._slots[model])
             case Refuse(demand=demand, why=why):
                 hint = "wait for it, unload others with 'pie model unload', or choose a smaller one"
-                self._answer_waiting(demand.model, ModelLoadError(f"model {demand.model!r}: {why}", hint=hint), demand)
+                self._waiting.answer(demand.model, ModelLoadError(f"model {demand.model!r}: {why}", hint=hint), demand)
             case Wait(seconds=seconds):
                 return seconds
         return 0.0
@@ -302,12 +301,7 @@ class Models:
                 others = [one for one in self._loaded() if not one.keeps() and one is not slot.drafter]
                 if others:  # it takes more than was expected: what is in its way leaves too
                     slot.size_bytes = self._capacity_bytes - self._taken_bytes(slot) + 1
-                    self._waiting = [
-                        _Waiting(replace(one.demand, size_bytes=slot.size_bytes), slot, one.done)
-                        if one.slot is slot
-                        else one
-                        for one in self._waiting
-                    ]
+                    self._waiting.resize(slot)
                     return
                 error = raised
             except ModelNotFoundError as raised:
@@ -317,21 +311,7 @@ class Models:
             except Exception as raised:  # of MLX or mlx-lm: it must not keep other models from coming and going
                 why = f"{type(raised).__name__}: {raised}"
                 error = ModelLoadError(f"model {slot.name!r}: {why}", hint="report this, with the model's name")
-        self._answer_waiting(slot.name, error)
-
-    def _answer_waiting(self, model: str, error: PieError | None, only: Demand | None = None) -> None:
-        """Tell those who wait for a model that it is there, or why it is not."""
-        for waiting in list(self._waiting):
-            if waiting.demand.model != model or (only is not None and waiting.demand is not only):
-                continue
-            self._waiting.remove(waiting)
-            if waiting.done.done():
-                continue
-            if error is None:
-                waiting.slot.begin(waiting.demand.process)
-                waiting.done.set_result(None)
-            else:
-                waiting.done.set_exception(type(error)(error.message, hint=error.hint))
+        self._waiting.answer(slot.name, error)
 
     def _taken_bytes(self, besides: ModelSlot) -> int:
         return sum(slot.size_bytes for slot in self._loaded() if slot is not besides)
@@ -341,13 +321,18 @@ class Models:
             slot.text = line
             self._progress(line)
 
+        def told(pause: Pause) -> None:
+            if slot.advance(pause) and self._comes_and_goes(slot):
+                self._common.emit(ModelProgressed(slot.name, slot.progress, self._common.clock()))
+
+        slot.progress = 0.0
         self._tell(slot, "loading", "")
         share = MemoryShare(self._capacity_bytes, self._taken_bytes(slot))
         drafter = slot.drafter and slot.drafter.services
         try:
             async with AsyncExitStack() as stopping:
                 services = await start_services(
-                    slot.settings, self._common, report, stopping, share, drafter and drafter.runner.model
+                    slot.settings, self._common, report, stopping, share, told, drafter and drafter.runner.model
                 )
                 slot.size_bytes = services.held_bytes
                 slot.stopping, slot.services = stopping.pop_all(), services
@@ -367,9 +352,12 @@ class Models:
             slot.drafter.used_seconds = self._common.clock()
         self._tell(slot, "unloaded", "")
 
+    def _comes_and_goes(self, slot: ModelSlot) -> bool:
+        return len(self._slots) > 1 or slot.settings.load == "lazy" or slot.keep_alive_seconds is not None
+
     def _tell(self, slot: ModelSlot, state: Any, text: str) -> None:
         slot.state, slot.text = state, text
-        if len(self._slots) > 1 or slot.settings.load == "lazy" or slot.keep_alive_seconds is not None:
+        if self._comes_and_goes(slot):
             self._common.emit(ModelChanged(slot.name, state, text, slot.size_bytes, self._common.clock()))
 
 

@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from pie_mlx.engine.model.parts import Pause
 from pie_mlx.engine.models.residence import Resident
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings
@@ -18,7 +19,8 @@ State = Literal["unloaded", "loading", "loaded", "unloading", "failed"]
 
 class ModelStatus(msgspec.Struct, frozen=True):
     """A model that can be loaded: what it takes of the memory, now or when it was loaded last, and how many programs
-    use it. `text` is what is being done, or why it failed. Unused, it leaves in `expires_in_seconds`."""
+    use it. `text` is what is being done, or why it failed. Unused, it leaves in `expires_in_seconds`. While it is
+    loaded, `progress` is the part of its weights that is in memory, from 0 to 1."""
 
     name: str
     state: State
@@ -26,6 +28,7 @@ class ModelStatus(msgspec.Struct, frozen=True):
     size_bytes: int
     processes: int
     expires_in_seconds: float | None = None
+    progress: float | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -43,6 +46,7 @@ class ModelSlot:
     stopping: AsyncExitStack = field(default_factory=AsyncExitStack)
     state: State = "unloaded"
     text: str = ""
+    progress: float = 0.0
     size_bytes: int = 0
     calls: Counter[str] = field(default_factory=Counter[str])
     users: set[str] = field(default_factory=set[str])
@@ -55,6 +59,11 @@ class ModelSlot:
     def name(self) -> str:
         """The name that programs use."""
         return self.settings.called
+
+    def advance(self, pause: Pause) -> bool:
+        """More of it is in memory; whether that is another whole percentage."""
+        before, self.progress = self.progress, pause.loaded_bytes / (pause.total_bytes or 1)
+        return int(before * 100) != int(self.progress * 100)
 
     def begin(self, process: str) -> None:
         """A call of a process begins."""
@@ -125,4 +134,5 @@ class ModelSlot:
         is_free = self.state == "loaded" and not (resident.holders or resident.keeps or resident.drafts_for)
         ends = resident.expires_seconds if is_free else None
         left = None if ends is None else max(0.0, ends - now)
-        return ModelStatus(self.name, self.state, self.text, self.size_bytes, len(resident.holders), left)
+        progress = self.progress if self.state == "loading" else None
+        return ModelStatus(self.name, self.state, self.text, self.size_bytes, len(resident.holders), left, progress)

@@ -9,7 +9,7 @@ import pytest
 from pie_mlx.backends import using
 from pie_mlx.backends.cpu import CpuBackend, backend
 from pie_mlx.calls import Sampler
-from pie_mlx.engine.model.loading.load import load_model
+from pie_mlx.engine.model.loading.load import loading_model
 from pie_mlx.engine.model.runner.batch import Batch, BatchEntry, LogitsRequest
 from pie_mlx.engine.model.runner.runner import Runner
 
@@ -42,7 +42,7 @@ def prompt(tokens: Sequence[int]) -> BatchEntry:
 def run(directory: Path, tokens: Sequence[int]) -> None:
     async def computed() -> None:
         runner = Runner()
-        model = await runner.load(lambda: load_model(str(directory), name="tiny"))
+        model = await runner.load(loading_model(str(directory), name="tiny"))
         model.allocate(pages=16)
         await runner.run(Batch((prompt(tokens),)))
         runner.close()

@@ -1,12 +1,15 @@
 """Several models in one engine."""
 
 import asyncio
+import gc
 import json
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import mlx.core as mx
 import numpy as np
 import pytest
 
@@ -25,7 +28,7 @@ from pie_mlx.errors import (
     OutOfPagesError,
     TokenBudgetError,
 )
-from pie_mlx.events import Event, ModelChanged, TickCompleted
+from pie_mlx.events import Event, ModelChanged, ModelProgressed, TickCompleted
 from tests.engine.model.encoders.reference import PATH as REFERENCE
 from tests.engine.running import NoClient, engine_alone, finished, small_prompt
 
@@ -39,7 +42,7 @@ class Several:
     def __init__(self, settings: list[EngineSettings], **options: Any) -> None:
         self.events: list[Event] = []
         self._changed = threading.Condition()
-        self.core = EngineCore(settings, emit=self._note, **options)
+        self.core = EngineCore(settings, **{"emit": self._note, **options})
 
     def __enter__(self) -> "Several":
         finished(self.core.start())
@@ -204,6 +207,28 @@ def test_a_lazy_model_is_loaded_by_its_first_program_and_leaves_after_its_last()
     assert states[:6] == ["loading", "loaded", "unloading", "unloaded", "loading", "loaded"]
 
 
+def test_a_model_that_is_loaded_tells_how_much_of_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pie_mlx.engine.model.mlx_lm.weights.PIECE_BYTES", 1 << 20)
+    seen: list[tuple[dict[str, float], float | None]] = []
+
+    def emit(event: Event) -> None:
+        if isinstance(event, ModelProgressed):
+            models = several.core.models
+            assert models.loading() == {"lazy": event.progress, "alias": event.progress}
+            seen.append((models.loading(), models.status()[1].progress))
+
+    lazy = settings_of("pie-tiny", name="lazy", load="lazy")
+    first = EngineSettings(dummy=True, name="first", total_pages=16)
+    with Several([first, lazy], aliases={"alias": "lazy"}, emit=emit) as several:
+        several.run("alias")
+        assert several.core.models.loading() == {}
+        assert several.core.models.status()[1].progress is None
+    found = [progress for _, progress in seen if progress is not None]
+    assert len(found) == len(seen) > 3
+    assert found == sorted(set(found))
+    assert found[-1] == 1.0
+
+
 def test_a_handle_outlives_the_unloading_of_its_model() -> None:
     lazy = settings_of("pie-tiny", name="lazy", load="lazy", keep_alive_seconds=60.0)
     with Several([EngineSettings(dummy=True, name="first", total_pages=16), lazy]) as engine:
@@ -260,6 +285,42 @@ def test_a_fault_of_the_libraries_while_a_model_is_loaded_is_told_and_the_others
                 finished(engine.core.load_model("lazy"))
         assert engine.states() == {"first": "loaded", "lazy": "failed"}
         assert engine.run("first") == engine.run("lazy")
+
+
+def test_a_load_that_fails_half_way_leaves_nothing_and_can_be_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    lazy = settings_of("pie-tiny", name="lazy", load="lazy")
+    with Several([settings_of("pie-tiny", name="first"), lazy]) as engine:
+        gc.collect()
+        before = mx.get_active_memory()
+        with monkeypatch.context() as broken:
+            pieces = iter(range(3))
+
+            def evaluate(piece: list[mx.array]) -> None:
+                if next(pieces, None) is None:
+                    raise RuntimeError("[read] Unable to read from file")
+                mx.eval(piece)
+
+            broken.setattr("pie_mlx.engine.model.mlx_lm.weights.evaluate", evaluate)
+            broken.setattr("pie_mlx.engine.model.mlx_lm.weights.PIECE_BYTES", 1 << 20)
+            with pytest.raises(ModelLoadError, match="Unable to read"):
+                finished(engine.core.load_model("lazy"))
+        assert 0 < next(event.progress for event in engine.events[::-1] if isinstance(event, ModelProgressed)) < 1
+        assert engine.states() == {"first": "loaded", "lazy": "failed"}
+        gc.collect()
+        assert mx.get_active_memory() <= before
+        assert engine.run("first") == engine.run("lazy")
+
+
+def test_two_programs_with_models_that_fit_one_at_a_time_both_finish(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pie_mlx.engine.models.residence.STAY_SECONDS", 0.0)
+    small = {"memory_headroom_bytes": 0, "max_batch_tokens": 64, "max_batch_contexts": 4}
+    small |= {"load": "lazy", "keep_alive_seconds": 600.0}
+    models = [settings_of("pie-tiny", name=name, **small) for name in ("first", "second")]
+    with Several(models, memory_bytes=36 << 20) as engine:
+        with ThreadPoolExecutor(2) as threads:
+            found = list(threads.map(engine.run, ("first", "second")))
+        assert found[0] == found[1]
+        assert sorted(engine.states().values()) == ["loaded", "unloaded"]
 
 
 def test_a_model_that_does_not_fit_beside_a_pinned_one_is_refused_with_the_numbers() -> None:

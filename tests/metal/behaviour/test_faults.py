@@ -13,6 +13,7 @@ from pie_mlx.backends import using
 from pie_mlx.calls import SampledTokens, Sampler
 from pie_mlx.engine.kv import PageCopy
 from pie_mlx.engine.model.loaded import LoadedModel
+from pie_mlx.engine.model.parts import in_one
 from pie_mlx.engine.model.runner.batch import Batch, BatchEntry, LogitsRequest, Outcome
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.errors import BatchFailedError
@@ -80,7 +81,7 @@ def entry(context: int, tokens: Sequence[int], held: int, table: Sequence[int] |
 
 async def running_on(launcher: KernelLauncher | None) -> Runner:
     runner = Runner()
-    await runner.load(lambda: loaded("llama", launcher))
+    await runner.load(in_one(lambda: loaded("llama", launcher)))
     return runner
 
 

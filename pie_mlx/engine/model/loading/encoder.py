@@ -17,11 +17,12 @@ from pie_mlx.engine.model.loading.directory import check_weights
 from pie_mlx.engine.model.loading.sources import revision
 from pie_mlx.engine.model.loading.vocabulary import eos_token_ids, load_tokenizer
 from pie_mlx.engine.model.mlx_lm.modules import parameters_of
-from pie_mlx.engine.model.mlx_lm.weights import cast_weights, weight_bytes
+from pie_mlx.engine.model.mlx_lm.weights import casting_weights, weight_bytes
+from pie_mlx.engine.model.parts import Parts
 from pie_mlx.errors import ModelLoadError
 
 
-def load_encoder(
+def loading_encoder(
     directory: Path,
     files: Sequence[Path],
     config: Mapping[str, Any],
@@ -29,12 +30,12 @@ def load_encoder(
     name: str,
     dtype: str,
     report: Callable[[str], None],
-) -> LoadedModel:
-    """The encoder of a directory with its tokenizer, as a model that has no pages. Raises ModelLoadError."""
+) -> Parts[LoadedModel]:
+    """The encoder of a directory with its tokenizer, as a model that has no pages, in parts. Raises ModelLoadError."""
     check_weights(directory, list(files), config)
     settings = Settings(config)
     network = encoder_network(settings, _weights(files))
-    activations = cast_weights(network, dtype, report)
+    activations = yield from casting_weights(network, dtype, report)
     tokenizer = load_tokenizer(directory)
     longest = min(settings.longest, _tokenizer_limit(tokenizer))
     encoder = Encoder(network, settings.width, longest, settings.labels, settings.head_pooling)

@@ -13,7 +13,7 @@ from pie_mlx.engine.model.encoders.configuration import is_encoder
 from pie_mlx.engine.model.heads.loading import HeadNetwork, load_head
 from pie_mlx.engine.model.loaded import HeadModel, LoadedModel, ModelCard
 from pie_mlx.engine.model.loading.directory import check_weights, checked_config
-from pie_mlx.engine.model.loading.encoder import load_encoder
+from pie_mlx.engine.model.loading.encoder import loading_encoder
 from pie_mlx.engine.model.loading.self_test import compared_network
 from pie_mlx.engine.model.loading.sources import EMBEDDED, find_model, revision, weight_files
 from pie_mlx.engine.model.loading.vocabulary import eos_token_ids, load_tokenizer
@@ -26,9 +26,10 @@ from pie_mlx.engine.model.mlx_lm.modules import (
     load_weights,
     renamed_architectures,
 )
-from pie_mlx.engine.model.mlx_lm.weights import cast_weights, weight_bytes
+from pie_mlx.engine.model.mlx_lm.weights import casting_weights, weight_bytes
 from pie_mlx.engine.model.networks.network import Network
 from pie_mlx.engine.model.networks.null_network import NullNetwork
+from pie_mlx.engine.model.parts import Parts, Pause, at_once
 from pie_mlx.engine.settings import UNCHANGED, KvFormat
 from pie_mlx.errors import ModelLoadError, PieError
 from pie_mlx.metal import LayerShape
@@ -44,7 +45,7 @@ _POSITION_KEYS = ("max_position_embeddings", "n_positions", "max_seq_len", "seq_
 def _silent(_: str) -> None: ...
 
 
-def load_model(
+def loading_model(
     reference: str,
     *,
     name: str,
@@ -55,8 +56,8 @@ def load_model(
     buffer_cache_bytes: int = BUFFER_CACHE_BYTES,
     kv: KvFormat = UNCHANGED,
     draft_head: bool = False,
-) -> LoadedModel:
-    """Load weights and tokenizer; call `allocate` on the result before the first step.
+) -> Parts[LoadedModel]:
+    """Load weights and tokenizer, in parts; call `allocate` on the result before the first step.
 
     `reference` is a directory, a repo id of the local Hugging Face cache (downloaded only with `allow_download`) or
     `pie-tiny`. `dtype` is auto, float32, float16 or bfloat16; auto is float32 without a GPU and the checkpoint's own
@@ -65,20 +66,24 @@ def load_model(
     ModelLoadError and, for pages that the model cannot have, InvalidArgumentError.
     """
     report = progress or _silent
+    yield Pause(beside=True)
     directory = find_model(reference, allow_download=allow_download, progress=report, revision=git_revision)
-    report(f"matrix products: {current_backend().prepare()}")
-    bound_buffer_cache(buffer_cache_bytes)
     config = read_config(directory)
     files = weight_files(directory)
+    yield Pause()
+    report(f"matrix products: {current_backend().prepare()}")
+    bound_buffer_cache(buffer_cache_bytes)
     if is_encoder(config):
         with _building(directory, config):
-            return load_encoder(directory, files, config, name=name, dtype=dtype, report=report)
-    model = load_network(directory, files, config)
+            return (yield from loading_encoder(directory, files, config, name=name, dtype=dtype, report=report))
+    model = load_network(directory, files, config, lazy=True)
     with _building(directory, config):
-        activations = cast_weights(model, dtype, report)
+        activations = yield from casting_weights(model, dtype, report)
+        total = weight_bytes(model)
         found = find_own_head(directory, files, model, config, activations, report) if draft_head else None
         network = compared_network(model, architecture_of(config), activations, report)
     layers = with_format(network.shapes, kv, name)
+    yield Pause(total, total, beside=True)
     tokenizer = load_tokenizer(directory)
     card = ModelCard(
         name=name,
@@ -88,15 +93,19 @@ def load_model(
         eos_token_ids=eos_token_ids(config, tokenizer),
         config=config,
         dtype=activations,
-        weight_bytes=weight_bytes(model),
+        weight_bytes=total,
         files=(directory / "config.json", *files),
     )
+    yield Pause(total, total)
     report(f"{name}: {card.weight_bytes / (1 << 20):,.0f} MiB of weights, {network.tier}")
     loaded = LoadedModel(card, network, layers)
     if found is not None:
         report(f"{name}: {found.weight_bytes / (1 << 20):,.1f} MiB of a draft head")
         loaded.head = _head_model(card, found, kv)
     return loaded
+
+
+load_model = at_once(loading_model)
 
 
 def find_own_head(

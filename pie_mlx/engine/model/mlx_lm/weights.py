@@ -7,21 +7,40 @@ import mlx.core as mx
 
 from pie_mlx.backends import current_backend
 from pie_mlx.engine.model.mlx_lm.modules import Module, convert_parameters, dequantise, parameters_of
+from pie_mlx.engine.model.parts import Parts, Pause, at_once
 from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.metal.arrays import evaluate
 
 DTYPES = {"float32": mx.float32, "float16": mx.float16, "bfloat16": mx.bfloat16}
 
 
-def cast_weights(model: Module, dtype: str, report: Callable[[str], None]) -> mx.Dtype:
-    """Casts the weights to `dtype` (auto or one of DTYPES). Returns the resulting dtype of activations and pages."""
+PIECE_BYTES = 64 << 20
+"""Weights that are read and converted at once; a larger tensor is read alone."""
+
+
+def casting_weights(model: Module, dtype: str, report: Callable[[str], None]) -> Parts[mx.Dtype]:
+    """Reads the weights and casts them to `dtype` (auto or one of DTYPES), a piece at a time. Gives the resulting dtype
+    of activations and pages."""
     target = retyped(model, dtype, report)
-    evaluate(model.parameters())
+    total, done, piece = weight_bytes(model), 0, list[mx.array]()
+    yield Pause(0, total)
+    for _, array in parameters_of(model):
+        held = sum(one.nbytes for one in piece)
+        if piece and held + array.nbytes > PIECE_BYTES:
+            evaluate(piece)
+            done, piece = done + held, []
+            yield Pause(done, total)
+        piece.append(array)
+    evaluate(piece)
+    yield Pause(total, total)
     return target
 
 
+cast_weights = at_once(casting_weights)
+
+
 def retyped(model: Module, dtype: str, report: Callable[[str], None]) -> mx.Dtype:
-    """Like `cast_weights`, but lazy: reads and computes nothing.
+    """Like `casting_weights`, but lazy: reads and computes nothing.
 
     Quantised weights are expanded if MLX multiplies them more slowly than float32.
     """

@@ -8,6 +8,7 @@ from typing import TypeVar
 import mlx.core as mx
 
 from pie_mlx.engine.model.loaded import LoadedModel
+from pie_mlx.engine.model.parts import Ended, Parts, Pause, next_part
 from pie_mlx.engine.model.runner.batch import Batch, BatchEntry, Outcome
 from pie_mlx.engine.model.runner.device_thread import DeviceThread
 from pie_mlx.engine.model.runner.pipeline import Pipeline
@@ -56,9 +57,21 @@ class Runner:
         rest = None if self._pipeline is None else self._pipeline.model.rest
         return asyncio.wrap_future(self.device.submit(work, rest))
 
-    async def load(self, load_model: Callable[[], LoadedModel]) -> LoadedModel:
-        """Load the model on its thread. Raises what `load_model` raises."""
-        self.model = await self.call(load_model)
+    async def in_parts(self, parts: Parts[T], told: Callable[[Pause], None] = lambda pause: None) -> T:
+        """Each part is a `call` of its own, or beside the device: what others have begun in the meantime runs in
+        between. `told` learns of the pauses. Raises what a part raises."""
+        beside = False
+        while True:
+            do = partial(next_part, parts)
+            done = await (asyncio.to_thread(do) if beside else self.call(do))
+            if isinstance(done, Ended):
+                return done.value
+            beside = done.beside
+            told(done)
+
+    async def load(self, parts: Parts[LoadedModel], told: Callable[[Pause], None] = lambda pause: None) -> LoadedModel:
+        """Load the model with `in_parts`. Raises what that raises."""
+        self.model = await self.in_parts(parts, told)
         self._pipeline = Pipeline(self.model)
         return self.model
 

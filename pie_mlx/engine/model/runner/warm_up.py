@@ -12,6 +12,7 @@ import numpy as np
 
 from pie_mlx.calls import Sampler
 from pie_mlx.engine.model.loaded import LoadedModel
+from pie_mlx.engine.model.parts import Parts, Pause, at_once
 from pie_mlx.engine.model.runner.batch import LogitsRequest
 from pie_mlx.engine.model.runner.sampling import Sampling
 from pie_mlx.engine.model.step import Segment, StepInput
@@ -26,7 +27,7 @@ CONTEXT = -1
 """No context of an engine."""
 
 
-def warm_up(model: LoadedModel, progress: Callable[[str], None]) -> None:
+def warming_up(model: LoadedModel, progress: Callable[[str], None]) -> Parts[None]:
     """On an Apple GPU, run every kernel in every specialisation that batches and moves of pages can need.
 
     Nothing may be in the pool yet: afterwards its pages hold meaningless numbers. A kernel that fails is not used from
@@ -39,10 +40,14 @@ def warm_up(model: LoadedModel, progress: Callable[[str], None]) -> None:
     try:
         for use in _uses(model, pool):
             model.attempt(use, lambda: None)
+            yield Pause()
     except DEVICE_ERRORS as error:
         model.recover()
         progress(f"{model.name}: not every kernel could be compiled: {one_line(error)}")
     model.network.set_state(CONTEXT, None)
+
+
+warm_up = at_once(warming_up)
 
 
 def _uses(model: LoadedModel, pool: KernelPool) -> Iterator[Callable[[], None]]:

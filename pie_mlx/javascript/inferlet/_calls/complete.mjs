@@ -67,6 +67,7 @@ function completeRuntimeInfo(found) {
   return {
     process_id: '',
     loaded: [],
+    loading: {},
     ...found,
   };
 }

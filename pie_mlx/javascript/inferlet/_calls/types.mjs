@@ -51,7 +51,8 @@
  */
 
 /**
- * Facts of the runtime of this inferlet. Of its `models` those `loaded` are in memory now.
+ * Facts of the runtime of this inferlet. Of its `models` those `loaded` are in memory now; those `loading` are on
+ * their way there, by name and alias, with the part of their weights that is there, from 0 to 1.
  * @typedef {object} RuntimeInfo
  * @property {string} version
  * @property {string} instance_id
@@ -59,6 +60,7 @@
  * @property {(string)[]} models
  * @property {string} process_id
  * @property {(string)[]} loaded
+ * @property {Record<string, number> | ReadonlyMap<number, number>} loading
  */
 
 /**
