@@ -277,7 +277,8 @@ def _wait(process: HostedProcess, call: calls.Call[Any]) -> str:
         case calls.AwaitChild(child=child):
             return f"waits for its child {child[:8]}"
         case calls.LoadModel(name=name):
-            return f"waits for the model '{name}' to be in memory: {process.loading().get(name, 0.0):.0%} of it is"
+            loaded = process.loading().get(name, 0.0)
+            return f"waits for the model '{name}' to be in memory: {loaded * 100:.0f} % of it is"
         case calls.CallMcp(server=server):
             return f"waits for the MCP server '{server}'"
         case _:

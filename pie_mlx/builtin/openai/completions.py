@@ -14,7 +14,8 @@ from choices import Choice, Costs, Piece, Progress, joined, replies, sampling_of
 from decoding import Decoded, Vocabulary, logprob_entry
 from fields import ChatRequest, CompletionRequest
 from prompts import Rules, begin_replies, checked_length, encoded, load_model, prompts_of
-from wire import CHAT, SHORT_BYTES, EventForm, Refusal, aside, identifier, read_body, send
+from sending import send
+from wire import CHAT, SHORT_BYTES, EventForm, Refusal, aside, identifier, read_body
 
 from inferlet import Context, Distribution, Logprobs, runtime
 
@@ -71,8 +72,7 @@ async def answer_chat(body):
         raise Refusal(400, "top_logprobs: set logprobs as well", param="top_logprobs")
     if request.max_tokens and request.max_completion_tokens:
         raise Refusal(400, "max_tokens and max_completion_tokens: give one of them", param="max_tokens")
-    beginning = await begin_replies(request, len(body), CHAT)
-    return await send(request, ChatForm(request), beginning)
+    return await send(request, ChatForm(request), begin_replies(request, len(body), CHAT))
 
 
 class ChatForm(CompletionForm):
@@ -135,12 +135,13 @@ async def answer_text(body):
     return await send(request, TextForm(request), begin_texts(request, len(body)))
 
 
-def begin_texts(request, size):
+async def begin_texts(request, size):
     """The beginning of the replies to a CompletionRequest of `size` bytes, to be awaited: their costs and their parts.
 
     Raises Refusal, and so does the beginning, which also raises the engine's errors.
     """
-    model, prompts = load_model(request.model), prompts_of(request.prompt, "prompt")
+    model = await aside(True, load_model, request.model)
+    prompts = prompts_of(request.prompt, "prompt")
     count = len(prompts) * request.n
     if count > MOST_CHOICES:
         raise Refusal(400, f"prompt: {count:,} answers, at most {MOST_CHOICES:,} at once", param="prompt")

@@ -12,7 +12,8 @@ from decoding import arguments_object
 from fields import Count, Function, OfferedTool, Share, StopText, Whole
 from msgspec import Meta
 from prompts import begin_replies, count_tokens
-from wire import Body, EventForm, Refusal, Strict, Terms, identifier, read_body, reported, send
+from sending import send
+from wire import Body, EventForm, Refusal, Strict, Terms, identifier, read_body, reported
 
 BILLING = re.compile(r"x-anthropic-billing-header:[^\n]*\s*")
 """A text that Claude Code puts first into the system prompt. It is for a bill, and differs between sessions."""
@@ -191,8 +192,7 @@ async def answer(body):
     if request.max_tokens is None:
         raise Refusal(400, "max_tokens: it is required", param="max_tokens")
     chat, terms = await wire.aside(len(body) > wire.SHORT_BYTES, chat_of, request)
-    beginning = await begin_replies(chat, len(body), terms)
-    return await send(request, MessageForm(request), beginning)
+    return await send(request, MessageForm(request), begin_replies(chat, len(body), terms))
 
 
 async def count(body):

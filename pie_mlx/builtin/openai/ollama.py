@@ -13,7 +13,8 @@ from decoding import arguments_object
 from fields import OfModel
 from msgspec import Meta
 from prompts import begin_replies, load_kept, load_model
-from wire import EventForm, Refusal, Strict, Terms, read_body, reported, send, unsupported
+from sending import send
+from wire import EventForm, Refusal, Strict, Terms, aside, read_body, reported, unsupported
 
 from inferlet import runtime
 
@@ -140,8 +141,6 @@ async def chat(body):
     request = await read_body(body, ChatRequest)
     if not request.messages:
         return _loaded(request, ChatForm)
-    if request.keep_alive is not None:
-        load_kept(request)
     return await _answer(request, body, _messages(request.messages), ChatForm, tools=request.tools)
 
 
@@ -150,8 +149,6 @@ async def generate(body):
     request = await read_body(body, GenerateRequest)
     if not request.prompt:
         return _loaded(request, TextForm)
-    if request.keep_alive is not None:
-        load_kept(request)
     if not request.raw:
         system = [fields.System(content=request.system)] if request.system else []
         return await _answer(request, body, [*system, fields.User(content=request.prompt)], TextForm)
@@ -159,7 +156,7 @@ async def generate(body):
         raise Refusal(400, "raw: leave out system, format and think, for the prompt is continued as it is", param="raw")
     top = min(request.top_logprobs, 5) if request.logprobs else None
     text = fields.CompletionRequest(prompt=request.prompt, logprobs=top, **_drawn(request))
-    return await send(request, TextForm(request), begin_texts(text, len(body)))
+    return await send(request, TextForm(request), _kept(request, begin_texts(text, len(body))))
 
 
 async def tags(body):
@@ -234,8 +231,14 @@ async def _answer(request, body, messages, form, tools=()):
     )
     asked.left_out = request.left_out
     terms = Terms("messages", "format", "tools[].function.strict", "tool_name", "think")
-    beginning = await begin_replies(asked, len(body), terms)
-    return await send(request, form(request), beginning)
+    return await send(request, form(request), _kept(request, begin_replies(asked, len(body), terms)))
+
+
+async def _kept(request, checking):
+    """`checking`, once the model has been told how long to stay."""
+    if request.keep_alive is not None:
+        await aside(True, load_kept, request)
+    return await checking
 
 
 def _drawn(request):
@@ -296,6 +299,9 @@ class Form(EventForm):
     @property
     def SILENCE(self):  # noqa: N802 - lines have no comments: a part without text
         return self.encode([self.line("")])
+
+    def loading(self, model, part):
+        return self.encode([self.line("", loading=round(part, 2))])
 
     @staticmethod
     def encode(values):

@@ -8,7 +8,7 @@ from itertools import groupby
 import msgspec
 from choices import Choice, Costs, replies, sampling_of
 from decoding import Alternatives, ReplyDecoder
-from fields import AnyObject, Assistant, Developer, NamedChoice, PlainText, SchemaFormat, System, Tool, User
+from fields import AnyObject, Assistant, Developer, NamedChoice, SchemaFormat, System, Tool, User
 from wire import SHORT_BYTES, Refusal, aside
 
 from inferlet import Context, GrammarConstraint, JsonSchema, Model, runtime, tools
@@ -326,12 +326,13 @@ def _format_constraint(model, format, param):
 
 
 async def begin_replies(request, size, terms):
-    """The beginning of the replies to a ChatRequest of `size` bytes, to be awaited: their costs and their parts.
+    """The beginning of the replies to a ChatRequest of `size` bytes, to be awaited: their costs and their parts. Its
+    model is loaded before.
 
     Raises Refusal with the field names of `terms`, and the engine's errors; for what is wrong with the prompt itself,
     such as its length, only the beginning does.
     """
-    return _begun(request, size, terms, *await _checked(request, size, terms))
+    return _begun(request, size, terms, *await _checked(request, terms))
 
 
 async def _begun(request, size, terms, model, rules, conversation):
@@ -343,17 +344,16 @@ async def _begun(request, size, terms, model, rules, conversation):
 
 async def count_tokens(request, size, terms):
     """The number of tokens in the prompt of a ChatRequest. Raises as `begin_replies`."""
-    return len((await _read(request, size, terms, *await _checked(request, size, terms))).buffer())
+    return len((await _read(request, size, terms, *await _checked(request, terms))).buffer())
 
 
-async def _checked(request, size, terms):
+async def _checked(request, terms):
     def check():
         model = load_with_variables(request, terms)
         return model, rules_of(request, model, terms), conversation_of(model, request.messages, terms)
 
-    # Grammars take time, and so do new variables of a template.
-    slow = request.tools or request.response_format != PlainText() or request.effort or request.chat_template_kwargs
-    return await aside(slow or size > SHORT_BYTES, check)
+    # A model may have to be loaded, and grammars take time.
+    return await aside(True, check)
 
 
 async def _read(request, size, terms, model, rules, conversation):

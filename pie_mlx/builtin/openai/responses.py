@@ -8,7 +8,8 @@ from fields import AnyObject, DrawnBody, Function, OfferedTool, PlainText, Reaso
 from msgspec import Meta
 from prompts import begin_replies, count_tokens, plain_text
 from response_output import STORE, ResponseForm
-from wire import SHORT_BYTES, Body, Refusal, Strict, Terms, aside, leave_out_tools, read_body, reported, send
+from sending import send
+from wire import SHORT_BYTES, Body, Refusal, Strict, Terms, aside, leave_out_tools, read_body, reported
 
 LOGPROBS = "message.output_text.logprobs"
 EXTRAS = {"reasoning": {"generate_summary", "summary"}, "text": {"verbosity"}}
@@ -256,8 +257,7 @@ async def answer(body):
         raise Refusal(400, f"top_logprobs: put {LOGPROBS} into include as well", param="top_logprobs")
     size = _size(body, request)
     chat, terms, items = await aside(size > SHORT_BYTES, chat_of, request)
-    beginning = await begin_replies(chat, size, terms)
-    return await send(request, ResponseForm(request, items), beginning)
+    return await send(request, ResponseForm(request, items), begin_replies(chat, size, terms))
 
 
 async def count(body):

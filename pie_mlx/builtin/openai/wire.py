@@ -8,7 +8,6 @@ import uuid
 from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar
 
 import msgspec
@@ -107,6 +106,11 @@ class Body(Strict, dict=True, gc=True):
     NEUTRAL: ClassVar[dict[str, tuple[Any, ...]]] = {}
     INSTEAD: ClassVar[dict[str, str]] = {}
     ADVICE: ClassVar[dict[str, str]] = {}
+
+    @property
+    def model_name(self) -> str:
+        """The name of the model, for a body that has one."""
+        return self.model
 
     @classmethod
     def prepared(cls, given: dict[str, Any], left_out: list[str]) -> dict[str, Any]:
@@ -230,13 +234,7 @@ CHAT = Terms("messages", "response_format", "tools[].function.strict", "tool_cal
 
 MOST_REPORTED = 1024
 """Characters of a header, and different ones in the log."""
-HEARD_SECONDS = 0.025
-"""How long a stream waits for its body and prompt to be read: until then, a prompt that is refused gets a status."""
-REFUSED_SECONDS = 0.005
-"""How long it waits for the prompt at least: one that is far too long is refused before it is read."""
-SILENT_SECONDS = 5.0
-"""A stream says something at least this often: clients and proxies end connections that are silent for long."""
-OPENING, PAUSE, END_OF_STREAM = object(), object(), object()
+END_OF_STREAM = object()
 _encode = msgspec.json.Encoder().encode
 _log = logging.getLogger("pie.api")
 _reported = set()
@@ -248,7 +246,8 @@ def identifier(prefix):
 
 
 class EventForm:
-    """A stream of server-sent events. `SILENCE` is sent while there is nothing to say, `END` at the end.
+    """A stream of server-sent events. `SILENCE` is sent while there is nothing to say, or `loading(model, part)` while
+    the model is loaded, of which a part from 0 to 1 is there; `END` at the end.
 
     Subclasses format the parts: `whole(pieces)`; in a stream `opening()`, `chunks(piece)`, and `closing()` or
     `failed(refusal)`, which comes before `opening()` if the prompt cannot be read. `costs` are known once it has been.
@@ -264,33 +263,14 @@ class EventForm:
         return [self.error_body(refusal)]
 
     @staticmethod
+    def loading(model, part):
+        """A comment, which clients leave out."""
+        return f": loading {' '.join(model.split())} {part * 100:.0f} %\n\n".encode()
+
+    @staticmethod
     def encode(values):
         """The bytes of some events, each named after its type if it has one."""
         return b"".join(map(_event, values))
-
-
-async def send(request, form, beginning):
-    """The answer to a request. `beginning` reads its prompt, and gives the costs and the parts of the replies.
-
-    A stream begins before its first part, and without a prompt that takes long to read, so that its client knows it has
-    been heard. Raises what `beginning` raises, unless the stream has begun.
-    """
-    headers = reported(request.left_out)
-    if not request.stream:
-        form.costs, pieces = await beginning
-        parts = [piece async for piece in pieces]
-        headers |= {"content-type": "application/json"}
-        return {"headers": headers, "body": _encode(form.whole(parts)), "result": form.costs.result}
-    begun, left = asyncio.ensure_future(beginning), request.begun + HEARD_SECONDS - time.perf_counter()
-    try:
-        await asyncio.wait([begun], timeout=max(REFUSED_SECONDS, left))
-    except asyncio.CancelledError:
-        begun.cancel()
-        raise
-    if begun.done():
-        begun.result()
-    headers |= {"content-type": form.TYPE, "cache-control": "no-cache"}
-    return {"headers": headers, "body": streamed(begun, form), "result": lambda: form.costs and form.costs.result()}
 
 
 def reported(left_out):
@@ -303,41 +283,6 @@ def reported(left_out):
         _reported.add(names)
         _log.warning("left out, because they have no effect here: %s", names)
     return {"x-pie-left-out": names}
-
-
-async def streamed(begun, form, pause=partial(asyncio.sleep, SILENT_SECONDS / 2)):  # noqa: B008
-    """The bytes of a stream. `SILENCE` fills its beginning until the prompt has been read, and the gap each time that
-    `pause` ends before the next part."""
-    is_silent = True
-    try:
-        if not begun.done():
-            yield form.SILENCE
-        async with aclosing(merged([_heard(begun, form), _pauses(pause)], endless=1)) as pieces:
-            async for piece in pieces:
-                if piece is OPENING:
-                    said = form.encode(form.opening()) or form.SILENCE
-                elif piece is PAUSE:
-                    said = form.SILENCE if is_silent else b""
-                else:
-                    said = form.encode(form.chunks(piece))
-                is_silent = piece is PAUSE
-                if said:
-                    yield said
-    except Exception as error:
-        yield form.encode(form.failed(refusal_of(error)))
-    else:
-        yield form.encode(form.closing()) + form.END
-    finally:
-        begun.cancel()
-
-
-async def _heard(begun, form):
-    """OPENING when the prompt has been read, and then the parts."""
-    form.costs, pieces = await begun
-    yield OPENING
-    async with aclosing(pieces):
-        async for piece in pieces:
-            yield piece
 
 
 async def merged(streams, *, endless=0):
@@ -376,13 +321,6 @@ async def _forward(pieces, queue):
         await queue.put(END_OF_STREAM)
     except Exception as error:
         await queue.put(error)
-
-
-async def _pauses(pause):
-    """PAUSE after each pause."""
-    while True:
-        await pause()
-        yield PAUSE
 
 
 def _event(value):

@@ -29,4 +29,6 @@ def list_running(common: Common) -> None:
 def _cells(row: dict[str, Any]) -> list[str]:
     left = row["expires_in_seconds"]
     leaves = "" if row["state"] != "loaded" else "-" if left is None else f"in {left:.0f} s"
-    return [row["name"], row["state"], size(row["size_bytes"]), str(row["processes"]), leaves, row["text"]]
+    progress = row["progress"]
+    state = row["state"] if progress is None else f"{row['state']} {progress * 100:.0f} %"
+    return [row["name"], state, size(row["size_bytes"]), str(row["processes"]), leaves, row["text"]]

@@ -15,6 +15,9 @@ class Words:
     SILENCE = b"..."
     END = b" end"
 
+    def loading(self, model, part):
+        return f"{model} {part}".encode()
+
     def opening(self):
         return ["begin"]
 
@@ -72,7 +75,7 @@ def stream(openai_module, clock):
     def begin(reply):
         begun = asyncio.get_running_loop().create_future()
         begun.set_result(("costs", reply.pieces()))
-        return openai_module("wire").streamed(begun, Words(), clock.get)
+        return openai_module("sending").streamed(begun, Words(), clock.get)
 
     return begin
 
@@ -81,9 +84,16 @@ def stream(openai_module, clock):
 def answer(openai_module):
     """The answer to a request whose prompt is read by `beginning`."""
 
-    async def send(beginning, *, stream=True, seconds_ago=0):
-        request = SimpleNamespace(stream=stream, left_out=["hint"], begun=time.perf_counter() - seconds_ago)
-        return await openai_module("wire").send(request, Words(), beginning)
+    async def send(beginning, *, stream=True, seconds_ago=0, loading=None):
+        begun = time.perf_counter() - seconds_ago
+        request = SimpleNamespace(stream=stream, left_out=["hint"], begun=begun, model_name="big")
+
+        async def checking():
+            if loading:
+                await loading.wait()
+            return beginning
+
+        return await openai_module("sending").send(request, Words(), checking())
 
     return send
 
@@ -138,6 +148,46 @@ async def test_a_prompt_that_is_refused_at_once_is_no_stream(answer):
         await answer(refused())
 
 
+@pytest.fixture
+def loading_models(openai_module, monkeypatch):
+    """What the engine says of the models that it loads."""
+    found = {}
+    monkeypatch.setattr(openai_module("sending").runtime, "loading_models", lambda: found)
+    return found
+
+
+async def test_a_stream_says_how_much_of_its_model_is_there_while_that_is_loaded(answer, loading_models):
+    reply, loading = Reply(), asyncio.Event()
+    for piece in ("word", None):
+        reply.queue.put_nowait(piece)
+
+    async def beginning():
+        return "costs", reply.pieces()
+
+    loading_models["big"] = 0.4
+    said = (await answer(beginning(), loading=loading))["body"]
+    assert await anext(said) == b"big 0.4"
+    loading_models.clear()
+    loading.set()
+    assert [data async for data in said] == [b"begin", b"word", b"costs end"]
+
+
+async def test_what_is_wrong_with_a_request_is_no_stream_however_long_it_takes_to_find(
+    answer, openai_module, monkeypatch
+):
+    loading, asked = asyncio.Event(), []
+
+    def loading_models():
+        asked.append(True)
+        if len(asked) == 2:
+            loading.set()
+        return {"another": 0.4}
+
+    monkeypatch.setattr(openai_module("sending").runtime, "loading_models", loading_models)
+    with pytest.raises(ValueError, match="too long"):
+        await answer(refused(), loading=loading)
+
+
 async def test_a_stream_begins_before_a_long_prompt_has_been_read(answer):
     reply, read = Reply(), asyncio.Event()
     for piece in ("word", None):
@@ -156,7 +206,7 @@ async def test_a_stream_begins_before_a_long_prompt_has_been_read(answer):
 
 
 async def test_the_time_in_which_the_body_was_read_is_part_of_the_wait(answer, openai_module, monkeypatch):
-    monkeypatch.setattr(openai_module("wire"), "HEARD_SECONDS", 3600)
+    monkeypatch.setattr(openai_module("sending"), "HEARD_SECONDS", 3600)
     before = asyncio.all_tasks()
     said = (await answer(asyncio.Event().wait(), seconds_ago=7200))["body"]
     assert await anext(said) == b"..."

@@ -1,9 +1,13 @@
 """Models by their names, on every interface and for the command line."""
 
 import json
+import re
 import urllib.error
 import urllib.request
 
+import anthropic
+import ollama
+import openai
 import pytest
 
 from pie_mlx import Engine, EngineSettings
@@ -98,6 +102,53 @@ async def test_ollamas_keep_alive_says_when_the_model_leaves(server, path, asked
     fetch(server, f"/api/{path}", {"model": "router", "keep_alive": "10s", **asked})
     (router,) = [row for row in await work(server, lambda client: client.models.list()) if row["name"] == "router"]
     assert 0 < router["expires_in_seconds"] <= 10
+
+
+def lines_of(server, path, body):
+    request = urllib.request.Request(server.http + path, json.dumps(body).encode())
+    with urllib.request.urlopen(request) as answer:
+        return [line for line in answer.read().decode().splitlines() if line]
+
+
+@pytest.mark.parametrize("path", ASKED)
+async def test_a_stream_says_how_much_of_its_model_is_there_while_that_is_loaded(server, path):
+    await work(server, lambda client: client.models.unload("router"))
+    first, *others = lines_of(server, path, {**ASKED[path], "model": "router", "stream": True})
+    if path.startswith("/api/"):
+        assert 0 <= json.loads(first)["loading"] <= 1
+        assert json.loads(others[-1])["done"]
+    else:
+        assert re.fullmatch(r": loading router \d+ %", first)
+        assert any(line.startswith("data: ") for line in others)
+
+
+ASK = {"model": "gpt-4o-mini", "messages": HELLO, "stream": True}
+
+
+def chat_of_openai(url):
+    with openai.OpenAI(base_url=f"{url}/v1", api_key="any") as client:
+        return list(client.chat.completions.create(**ASK))
+
+
+def response_of_openai(url):
+    with openai.OpenAI(base_url=f"{url}/v1", api_key="any") as client:
+        return list(client.responses.create(model="gpt-4o-mini", input="hi", stream=True))
+
+
+def message_of_anthropic(url):
+    with anthropic.Anthropic(base_url=url, api_key="any") as client:
+        return list(client.messages.create(max_tokens=8, **ASK))
+
+
+def chat_of_ollama(url):
+    with ollama.Client(url) as client:
+        return list(client.chat(**ASK))
+
+
+@pytest.mark.parametrize("read", [chat_of_openai, response_of_openai, message_of_anthropic, chat_of_ollama])
+async def test_official_clients_read_a_stream_whose_model_is_loaded_for_it(server, read):
+    await work(server, lambda client: client.models.unload("router"))
+    assert len(read(server.http)) > 2
 
 
 async def test_who_is_no_administrator_loads_no_models(server):
