@@ -12,9 +12,12 @@ from typing import Protocol
 
 from pie_mlx.runtime.network.acceptor import Acceptor
 from pie_mlx.runtime.network.public_addresses import effective
+from pie_mlx.server.transport.unheard import Unheard
 
 PLACES = 1024
 """Served connections. Half as many more get a refusal."""
+UNHEARD_SECONDS, SILENT_SECONDS = 10.0, 1.0
+"""Until a connection that has said nothing is closed; the same, to make room."""
 
 
 class LimitedConnection(Protocol):
@@ -34,16 +37,21 @@ class LimitedConnection(Protocol):
 class ConnectionLimit:
     """Accepts at `listener`, which it owns, while there is room; `make` makes the protocol of each connection.
 
-    A connection has a place, or a spare one, where it gets a refusal. When few places are left, silent connections are
-    closed. When no spare place is left, new connections wait in the backlog.
+    With its first byte a connection gets a place, or a spare one, where it gets a refusal. When few places are left,
+    silent connections are closed. When no spare place is left, new connections wait in the backlog.
     """
 
     def __init__(
-        self, listener: socket.socket, make: Callable[["ConnectionLimit"], asyncio.BaseProtocol], places: int = PLACES
+        self,
+        listener: socket.socket,
+        make: Callable[["ConnectionLimit"], asyncio.BaseProtocol],
+        places: int = PLACES,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._acceptor = Acceptor(listener, self._accepted)
-        self._make = make
+        self._make, self._clock = make, clock
         self._places = min(places, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 4)
+        self._unheard = Unheard(self._heard)
         self._arriving: set[asyncio.Task[None]] = set()
         self._connections: dict[LimitedConnection, str] = {}
         self._placed: dict[LimitedConnection, None] = {}
@@ -55,6 +63,7 @@ class ConnectionLimit:
     def close(self) -> None:
         """Stop accepting; open connections stay. Idempotent."""
         self._acceptor.close()
+        self._unheard.close()
         for task in self._arriving:
             task.cancel()
 
@@ -89,19 +98,33 @@ class ConnectionLimit:
 
     def sweep(self) -> None:
         """Close overdue and excess silent connections. Called periodically, after reading."""
-        now = time.monotonic()
+        now = self._clock()
         for connection in [connection for connection in self._connections if connection.is_overdue(now)]:
             connection.hang_up()
-        excess = len(self._connections) - self._places * 7 // 8
+        for unheard in self._unheard.oldest(now - UNHEARD_SECONDS):
+            self._unheard.hang_up(unheard)
+        excess = self._present - self._places * 7 // 8
         if excess > 0:
-            for connection in [connection for connection in self._connections if connection.is_silent(now)][:excess]:
+            quiet = self._unheard.oldest(now - SILENT_SECONDS)[:excess]
+            for unheard in quiet:
+                self._unheard.hang_up(unheard)
+            silent = [connection for connection in self._connections if connection.is_silent(now)]
+            for connection in silent[: excess - len(quiet)]:
                 connection.hang_up()
+        self._adjust()
+
+    @property
+    def _present(self) -> int:
+        return len(self._connections) + len(self._unheard)
 
     def _accepted(self, connection: socket.socket) -> None:
+        self._unheard.add(connection, self._clock())
+        self._adjust()
+
+    def _heard(self, connection: socket.socket) -> None:
         task = asyncio.get_running_loop().create_task(self._receive(connection))
         self._arriving.add(task)
         task.add_done_callback(lambda task: self._arrived(task, connection))
-        self._adjust()
 
     async def _receive(self, connection: socket.socket) -> None:
         await asyncio.get_running_loop().connect_accepted_socket(lambda: self._make(self), connection)
@@ -113,7 +136,7 @@ class ConnectionLimit:
         self._adjust()
 
     def _adjust(self) -> None:
-        if len(self._connections) + len(self._arriving) >= self._places * 3 // 2:
+        if self._present + len(self._arriving) >= self._places * 3 // 2:
             self._acceptor.pause()
         else:
             self._acceptor.start()

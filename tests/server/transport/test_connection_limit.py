@@ -29,10 +29,13 @@ class LimitedConnection:
 
 
 class Accepted(asyncio.Protocol):
-    """Hangs up at once, so that a client sees when it was accepted."""
+    """Hangs up at the first word, so that a client sees when it was accepted."""
 
     def connection_made(self, transport):
-        transport.close()
+        self.transport = transport
+
+    def data_received(self, data):
+        self.transport.close()
 
 
 @pytest.fixture
@@ -103,6 +106,7 @@ async def test_connections_wait_in_the_backlog_until_there_is_room(room, port):
     room.open()
     here = guests(room, 12)
     with socket.create_connection(port.getsockname()) as client:
+        client.sendall(b"G")
         client.setblocking(False)
         for _ in range(10):  # more turns than it takes to accept one
             await asyncio.sleep(0)
