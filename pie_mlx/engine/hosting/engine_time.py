@@ -23,6 +23,18 @@ THREADS = 4
 """For what would hold up the loop; each process uses one of them at a time."""
 
 
+@dataclass(frozen=True, slots=True)
+class ShareTerms:
+    """Which `share` of something one may use while others want it, beyond a burst, and how much debt is remembered."""
+
+    share: float = SHARE
+    burst_seconds: float = BURST_SECONDS
+    most_debt_seconds: float = MOST_DEBT_SECONDS
+
+
+LOOP_TERMS = ShareTerms()
+
+
 @dataclass(slots=True, eq=False)
 class LoopDebt:
     """What a process, or all processes of a user, used beyond their share. `others_compute` tells whether a pass of
@@ -30,26 +42,32 @@ class LoopDebt:
 
     others_compute: Callable[[], bool]
     clock: Callable[[], float] = time.monotonic
+    terms: ShareTerms = LOOP_TERMS
     _seconds: float = 0.0
     _counted_seconds: float = 0.0
 
     def charge(self, seconds: float) -> None:
         now = self.clock()
-        paid = (now - self._counted_seconds) * SHARE
+        paid = (now - self._counted_seconds) * self.terms.share
         self._counted_seconds = now
-        self._seconds = min(max(0.0, self._seconds - paid) + seconds, MOST_DEBT_SECONDS)
+        self._seconds = min(max(0.0, self._seconds - paid) + seconds, self.terms.most_debt_seconds)
 
     @property
     def rest_seconds(self) -> float:
-        excess = self._seconds - BURST_SECONDS
-        return excess / SHARE if excess > 0 and self.others_compute() else 0.0
+        excess = self._seconds - self.terms.burst_seconds
+        return excess / self.terms.share if excess > 0 and self.others_compute() else 0.0
 
 
 class LoopShares:
-    """What each user used of a loop beyond its share. `others_compute` tells of a user whether others have programs."""
+    """What each user used of a loop, or of what `terms` are for, beyond its share. `others_compute` tells of a user whether others have programs."""
 
-    def __init__(self, others_compute: Callable[[str], bool], clock: Callable[[], float] = time.monotonic) -> None:
-        self._others_compute, self._clock = others_compute, clock
+    def __init__(
+        self,
+        others_compute: Callable[[str], bool],
+        clock: Callable[[], float] = time.monotonic,
+        terms: ShareTerms = LOOP_TERMS,
+    ) -> None:
+        self._others_compute, self._clock, self._terms = others_compute, clock, terms
         self._debts: dict[str, LoopDebt] = {}
 
     def __len__(self) -> int:
@@ -66,10 +84,17 @@ class LoopShares:
 
     async def charging(self, user: str, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Do some work for a user, which pays for it."""
+        return await metered(work(), self._debt(user).charge, self._clock)
+
+    def charge(self, user: str, seconds: float) -> None:
+        """A user has used so much."""
+        self._debt(user).charge(seconds)
+
+    def _debt(self, user: str) -> LoopDebt:
         if len(self._debts) >= MOST_DEBTORS and user not in self._debts:
             self._debts = {name: debt for name, debt in self._debts.items() if self.rest_seconds(name)}
-        debt = self._debts.setdefault(user, LoopDebt(partial(self._others_compute, user), self._clock))
-        return await metered(work(), debt.charge, self._clock)
+        new = LoopDebt(partial(self._others_compute, user), self._clock, self._terms)
+        return self._debts.setdefault(user, new)
 
 
 @dataclass(slots=True, eq=False)

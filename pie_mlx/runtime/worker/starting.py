@@ -6,17 +6,27 @@ from collections import deque
 from collections.abc import Callable, Collection
 from typing import Protocol
 
+from pie_mlx.engine.hosting.engine_time import LoopShares, ShareTerms
+from pie_mlx.runtime.worker.watch.processors import processor_seconds
+
 LONGEST_START_SECONDS = 1.0
 """A worker from which nothing was heard for so long counts as started: its program may have nothing to say."""
 
 ALONE = 4
 """Starts at once for each processor, while one user alone has programs: there is always one that need not wait."""
 
+SHARE = 1 / 8
+"""Of the processors, which the starts of a user take while others have programs, once a burst is used up."""
+BURST_SECONDS, MOST_DEBT_SECONDS = 0.25, 1.0
+"""Of one processor: about twenty starts, and so many more of before others came as are remembered."""
+
 
 class Starter(Protocol):
-    """A launch; `begin` gives it a worker, or fails it. `begun` is called once it has started."""
+    """A launch; `begin` gives it a worker, or fails it. `begun` is called once it has started. `process_id` is that of
+    its worker, once it has one."""
 
     username: str
+    process_id: int | None
 
     def begin(self) -> None: ...
 
@@ -27,15 +37,23 @@ class StartGate:
     """Lets few launches of a user start at once, and users in turn.
 
     A start forks, confines itself and imports a program: as much processor time as hundreds of decode steps. So while
-    several users have programs, the starts of one take half of the processors at most. `users` are those who have
-    workers. Belongs to `loop`.
+    several users have programs, the starts of one take half of the processors at most, and its share of their time.
+    `users` are those who have workers; `used` is the processor time of a worker. Belongs to `loop`.
     """
 
     def __init__(
-        self, loop: asyncio.AbstractEventLoop, users: Callable[[], Collection[str]], processors: int | None = None
+        self,
+        loop: asyncio.AbstractEventLoop,
+        users: Callable[[], Collection[str]],
+        processors: int | None = None,
+        used: Callable[[int], float] = processor_seconds,
     ) -> None:
-        self._loop, self._users = loop, users
+        self._loop, self._users, self._used = loop, users, used
         self._processors = processors or os.cpu_count() or 1
+        terms = ShareTerms(SHARE * self._processors, BURST_SECONDS, MOST_DEBT_SECONDS)
+        self._shares = LoopShares(self._has_others, loop.time, terms)
+        self._resting: dict[str, asyncio.TimerHandle] = {}
+        """Users who have used up their share, until they may start another launch."""
         self._waiting: dict[str, deque[Starter]] = {}
         """By user; who had a start last comes last."""
         self._starting: dict[Starter, asyncio.TimerHandle] = {}
@@ -49,6 +67,8 @@ class StartGate:
         """A launch has started, or failed to. Ignored if it was known to have."""
         if (timer := self._starting.pop(launch, None)) is not None:
             timer.cancel()
+            if launch.process_id is not None:
+                self._shares.charge(launch.username, self._used(launch.process_id))
             launch.begun()
             self._loop.call_soon(self._admit)  # later: it may have failed at once, and so may all others
 
@@ -62,6 +82,8 @@ class StartGate:
 
     def close(self) -> None:
         """Begin all that wait, so that they fail."""
+        for timer in self._resting.values():
+            timer.cancel()
         queues, self._waiting = self._waiting, {}
         for launch in [launch for queue in queues.values() for launch in queue]:
             launch.begin()
@@ -78,7 +100,7 @@ class StartGate:
         if not queue:
             self._waiting.pop(user, None)
             return False
-        if sum(launch.username == user for launch in self._starting) >= self._most(user):
+        if self._rests(user) or sum(launch.username == user for launch in self._starting) >= self._most(user):
             return False
         launch = queue.popleft()
         del self._waiting[user]
@@ -88,6 +110,19 @@ class StartGate:
         launch.begin()
         return True
 
+    def _rests(self, user: str) -> bool:
+        """Whether it has used up its share. Then its next launch begins when others have had theirs."""
+        rest_seconds = self._shares.rest_seconds(user)
+        if rest_seconds and user not in self._resting:
+            self._resting[user] = self._loop.call_later(rest_seconds, self._rested, user)
+        return rest_seconds > 0
+
+    def _rested(self, user: str) -> None:
+        del self._resting[user]
+        self._admit()
+
     def _most(self, user: str) -> int:
-        others = {*self._users(), *self._waiting, *(launch.username for launch in self._starting)} - {user}
-        return max(1, self._processors // 2) if others else ALONE * self._processors
+        return max(1, self._processors // 2) if self._has_others(user) else ALONE * self._processors
+
+    def _has_others(self, user: str) -> bool:
+        return bool({*self._users(), *self._waiting, *(launch.username for launch in self._starting)} - {user})

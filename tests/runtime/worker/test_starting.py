@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pie_mlx.runtime.worker.starting import ALONE, StartGate
+from pie_mlx.runtime.worker.starting import ALONE, BURST_SECONDS, StartGate
 
 PROCESSORS = 4
 
@@ -17,8 +17,12 @@ class Launches:
 
     def __init__(self) -> None:
         self.begun: list[Launch] = []
+        self.news = asyncio.Event()
         self.running: set[str] = set()
-        self.gate = StartGate(asyncio.get_running_loop(), lambda: self.running, PROCESSORS)
+        self.start_seconds = 0.0
+        self.gate = StartGate(
+            asyncio.get_running_loop(), lambda: self.running, PROCESSORS, lambda process_id: self.start_seconds
+        )
 
     def enter(self, *users: str) -> "list[Launch]":
         launches = [Launch(user, self) for user in users]
@@ -33,10 +37,13 @@ class Launches:
 class Launch:
     def __init__(self, username: str, launches: Launches) -> None:
         self.username, self._launches = username, launches
+        self.process_id = None
         self.has_begun = False
 
     def begin(self) -> None:
+        self.process_id = len(self._launches.begun)
         self._launches.begun.append(self)
+        self._launches.news.set()
 
     def begun(self) -> None:
         self.has_begun = True
@@ -67,6 +74,48 @@ async def test_a_user_beside_others_starts_programs_on_half_of_the_processors():
     launches.running.add("ada")
     launches.enter(*["mallory"] * 50)
     assert launches.names() == ["mallory"] * (PROCESSORS // 2)
+
+
+async def finish_all(launches: Launches) -> int:
+    """How many begin, each of which starts at once, until no more do."""
+    ended = 0
+    while ended < len(launches.begun):
+        launches.gate.started(launches.begun[ended])
+        ended += 1
+        await asyncio.sleep(0)
+    return ended
+
+
+async def test_starts_beside_others_take_a_share_of_the_processors():
+    launches = Launches()
+    launches.running.add("ada")
+    launches.start_seconds = BURST_SECONDS / 8
+    launches.enter(*["mallory"] * 50)
+    assert 8 < await finish_all(launches) <= 8 + PROCESSORS
+    launches.enter("bob")
+    assert launches.names()[-1] == "bob"
+    launches.running.clear()
+    launches.gate.close()
+
+
+async def test_the_only_user_starts_as_many_as_it_likes():
+    launches = Launches()
+    launches.start_seconds = BURST_SECONDS
+    launches.enter(*["ada"] * 50)
+    assert await finish_all(launches) == 50
+
+
+async def test_who_has_used_up_its_share_of_starts_goes_on_after_a_rest():
+    launches = Launches()
+    launches.running.add("ada")
+    launches.start_seconds = BURST_SECONDS * 1.01
+    launches.enter("mallory")
+    assert await finish_all(launches) == 1
+    launches.news.clear()
+    launches.enter("mallory")
+    assert len(launches.begun) == 1
+    await launches.news.wait()
+    assert len(launches.begun) == 2
 
 
 async def test_a_user_who_comes_after_a_flood_starts_at_once():
