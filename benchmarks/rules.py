@@ -5,7 +5,8 @@
 Milliseconds per step on a random Llama of two small layers, so that the vocabulary is most of the work. The rule is
 top-nσ; the program's own computation is the same in numpy, and draws from what is left. Rounds take turns, and medians
 are compared. In the first table a text is asked for at once, in the second step by step. The third has texts that
-another context guides, beside two plain texts for each, and beside two probes for each token.
+another context guides, beside two plain texts for each, and beside two probes for each token. The last has every rule
+of the library that needs no other context, and one that reads hidden states, as multiples of plain texts at once.
 """
 
 import argparse
@@ -16,27 +17,47 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from benchmarks.random_llama import write_random_llama
-from inferlet import Context, Logits, Model, Sampler, rules, runtime
+from inferlet import Context, Logits, Model, Sampler, rule, rules, runtime
+from inferlet.rules import Row, RuleUse, Value, Vector, where
 from pie_mlx import Engine
 
 SMOKE = ("--vocabularies", "2100", "--streams", "1", "--new-tokens", "3", "--repeats", "1")
 SMALL = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 1}
 SIGMAS = 2.0
-Way = Literal["plain", "rule", "probe", "two", "guided", "probes"]
+
+
+@rule
+def leaning(row: Row, direction: Vector) -> Value:
+    """A linear probe of the hidden state."""
+    return where(row.hidden_state.dot(direction) > 0.0, row.logits, row.logits / 2.0)
+
+
+LIBRARY: dict[str, RuleUse] = {
+    "min-p": rules.min_p(),
+    "top-nσ": rules.top_n_sigma(n=SIGMAS),
+    "eta": rules.eta(),
+    "typical": rules.typical(),
+    "xtc": rules.xtc(),
+    "warmth": rules.entropy_temperature(),
+    "gate": rules.entropy_gate(token=5),
+    "mirostat": rules.mirostat(),
+    "dry": rules.dry(),
+    "mark": rules.watermark(key=7),
+    "hidden": leaning(direction=[1.0] * SMALL["hidden_size"]),
+}
+Way = str
 WAYS: tuple[Way, ...] = ("plain", "rule", "probe")
 OF_TWO: tuple[Way, ...] = ("two", "guided", "probes")
 SCALE = 1.5
 
 
 def sampler(way: Way, stream: int) -> Sampler:
-    plain = Sampler.multinomial(1.0, seed=stream)
-    return plain.ruled(rules.top_n_sigma(n=SIGMAS)) if way == "rule" else plain
+    return Sampler.multinomial(1.0, seed=stream).ruled(LIBRARY.get("top-nσ" if way == "rule" else way))
 
 
 def drawn_by_hand(row: npt.NDArray[np.float32], random: np.random.Generator) -> int:
@@ -132,6 +153,11 @@ async def measure(vocabulary: int, directory: Path, options: argparse.Namespace)
                 plain, rule, probe = await medians(engine, ways, streams, options, at_once=at_once)
                 ratios = f"{rule / plain:>11.2f}x{probe / rule:>13.2f}x"
                 print(f"{streams:8}{plain:10.2f}{rule:10.2f}{probe:10.2f}{ratios}", flush=True)
+        print(f"\n{vocabulary} tokens, each rule of the library, as multiples of a plain step")
+        print(f"{'streams':>8}" + "".join(f"{name:>10}" for name in LIBRARY))
+        for streams in options.streams:
+            plain, *ruled = await medians(engine, ("plain", *LIBRARY), streams, options, at_once=True)
+            print(f"{streams:8}" + "".join(f"{taken / plain:9.2f}x" for taken in ruled), flush=True)
 
 
 async def medians(

@@ -4,7 +4,7 @@ import inspect
 from array import array
 from collections.abc import Iterable, Sequence
 from math import inf
-from typing import NoReturn, TypeAlias, Union
+from typing import Annotated, NoReturn, TypeAlias, Union
 
 from pie_mlx.calls import MOST_OPERATIONS, MOST_WEIGHTS, RuleArray, RuleNode, RuleTypes, ValueType
 from pie_mlx.errors import InvalidArgumentError, InvalidTypeError
@@ -16,9 +16,6 @@ Number: TypeAlias = Union["Value", float]
 
 Whole: TypeAlias = Union["Value", int]
 """A whole number: a token, or a key. A parameter with this annotation is an integer."""
-
-Vector: TypeAlias = Union["Value", Sequence[float]]
-"""As many numbers as a hidden state of the model has. A parameter with this annotation is such a vector."""
 
 
 class Tracer:
@@ -180,7 +177,7 @@ class Value:
         operation = "element" if self.type.is_vector else "gather" if ids.type.is_row else "at"
         return self.tracer.add(operation, self, ids)
 
-    def dot(self, other: Vector) -> "Value":
+    def dot(self, other: "Value | Iterable[float]") -> "Value":
         """The sum of the products of two vectors, one number: of values, or of as many plain numbers."""
         return (self * (other if isinstance(other, Value) else self.tracer.vector(other))).sum()
 
@@ -218,6 +215,10 @@ class Value:
         _refuse("a value is no number yet", "keep computing with it; return it as a state to see it")
 
     __int__ = __index__ = __len__
+
+
+Vector: TypeAlias = Annotated[Value, "as wide as the model"]
+"""As many numbers as a hidden state of the model has. A parameter with this annotation is such a vector."""
 
 
 def where(condition: Value, yes: Number, no: Number) -> Value:

@@ -110,6 +110,11 @@ class RuleGraph(Record, frozen=True):
         return any([node.operation in ("generated", "seen", "repeated") for node in self.nodes])
 
     @property
+    def sees_draws(self) -> bool:
+        """Whether what it leaves, states or an end, depends on the token that was drawn."""
+        return any([node.operation == "drawn" for node in self.nodes])
+
+    @property
     def has_vectors(self) -> bool:
         """Whether it reads hidden states, or computes with vectors otherwise."""
         return any([node.operation in VECTOR_OPERATIONS for node in self.nodes])

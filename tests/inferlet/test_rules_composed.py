@@ -13,7 +13,10 @@ import pytest_asyncio
 from inferlet import Context, HiddenState, Logits, Model, Regex, Sampler, rule, rules, runtime
 from inferlet.rules import Row, RuleUse, Value, Vector
 from pie_mlx import Engine
+from pie_mlx.calls import MOST_DRAWS
 from pie_mlx.engine.model.runner.randomness import uniform
+from tests.engine.model.rules.test_run import REFERENCES
+from tests.inferlet._generation.test_others import LIBRARY
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -39,13 +42,13 @@ class Text:
     drawn: list[int]
     allowed: npt.NDArray[np.bool_]
 
-    async def rows(self, prompt: list[int]) -> list[Doubles]:
-        """The masked rows after another prompt and the drawn tokens, one for each of these."""
+    async def rows(self, prompt: list[int], *, masked: bool = True) -> list[Doubles]:
+        """The rows after another prompt and the drawn tokens, one for each of these."""
         step = Context(self.model).forward().input([*prompt, *self.drawn])
         probes = [step.probe(len(prompt) - 1 + place, Logits()) for place in range(len(self.drawn))]
         output = await step.execute()
         found = [np.frombuffer(output.logits(probe) or b"", np.float32).astype(np.float64) for probe in probes]
-        return [np.where(self.allowed, row, -np.inf) for row in found]
+        return [np.where(self.allowed, row, -np.inf) for row in found] if masked else found
 
     async def hidden_states(self) -> Doubles:
         """Of the same rows."""
@@ -111,11 +114,17 @@ async def entropy_gate(text: Text) -> list[Doubles]:
     return changed
 
 
-async def guidance(text: Text) -> list[Doubles]:
-    other = await text.rows(text.model.tokenizer().encode(OTHER))
-    with np.errstate(invalid="ignore"):
-        pairs = zip(await text.rows(text.prompt), other, strict=True)
-        return [np.where(text.allowed, there + 1.7 * (here - there), -np.inf) for here, there in pairs]
+def of_two(name: str) -> tuple[Callable[[Model], RuleUse], Callable[[Text], Any]]:
+    """A rule of the library that joins two contexts, and its formula."""
+    use, joined = LIBRARY[name]
+
+    async def changed(text: Text) -> list[Doubles]:
+        rows = await text.rows(text.prompt)
+        others = await text.rows(text.model.tokenizer().encode(OTHER), masked=False)
+        with np.errstate(invalid="ignore"):
+            return [np.where(text.allowed, joined(*both), -np.inf) for both in zip(rows, others, strict=True)]
+
+    return lambda _: use, changed
 
 
 @rule
@@ -134,6 +143,47 @@ async def hidden_state(text: Text) -> list[Doubles]:
     return [row * factor for row, factor in zip(await text.rows(text.prompt), factors, strict=True)]
 
 
+def of_formula(name: str, **parameters: float) -> tuple[Callable[[Model], RuleUse], Callable[[Text], Any]]:
+    """A rule of the library that reads nothing but the allowed logits, and its formula."""
+    formula, _ = REFERENCES[name]
+
+    async def changed(text: Text) -> list[Doubles]:
+        rows = await text.rows(text.prompt)
+        for row in rows:
+            row[text.allowed] = formula(row[text.allowed], 0, **parameters)
+        return rows
+
+    return lambda _: getattr(rules, name)(**parameters), changed
+
+
+async def xtc(text: Text) -> list[Doubles]:
+    changed = await text.rows(text.prompt)
+    for counter, row in enumerate(changed):
+        probabilities = np.exp(row - np.logaddexp.reduce(row))
+        over = np.flatnonzero(probabilities >= 0.05)
+        if len(over) > 1 and uniform(STREAM, counter, MOST_DRAWS) < 0.5:
+            row[over[probabilities[over] > probabilities[over].min()]] = -np.inf
+        row[np.argsort(-row, kind="stable")[256 - len(over) :]] = -np.inf
+    return changed
+
+
+async def watermark(text: Text) -> list[Doubles]:
+    changed = await text.rows(text.prompt)
+    for row, previous in zip(changed, [text.prompt[-1], *text.drawn], strict=False):
+        tokens = np.flatnonzero(text.allowed)
+        row[tokens] += [3.0 * rules.green_share([previous, token], 99) for token in tokens.tolist()]
+    return changed
+
+
+async def mirostat(text: Text) -> list[Doubles]:
+    changed, mu = await text.rows(text.prompt), 4.0
+    for row, token in zip(changed, text.drawn, strict=True):
+        surprise = (np.logaddexp.reduce(row) - row) / np.log(2)
+        row[(surprise > mu) & (surprise > surprise.min())] = -np.inf
+        mu -= 0.3 * ((np.logaddexp.reduce(row) - row[token]) / np.log(2) - 2.0)
+    return changed
+
+
 def gate(model: Model) -> int:
     return model.tokenizer().encode(" a")[0]
 
@@ -141,7 +191,15 @@ def gate(model: Model) -> int:
 RULES: dict[str, tuple[Callable[[Model], RuleUse], Callable[[Text], Any]]] = {
     "dry": (lambda _: rules.dry(multiplier=3.0, allowed=1.0), dry),
     "entropy_gate": (lambda model: rules.entropy_gate(gate(model), nats=0.5, bonus=GATE, pause=5.0), entropy_gate),
-    "guidance": (lambda _: rules.guidance(scale=1.7), guidance),
+    **{name: of_two(name) for name in LIBRARY},
+    "min_p": of_formula("min_p", p=0.1),
+    "top_n_sigma": of_formula("top_n_sigma", n=1.5),
+    "eta": of_formula("eta", epsilon=0.01),
+    "typical": of_formula("typical", mass=0.8),
+    "entropy_temperature": of_formula("entropy_temperature", nats=1.0, unsure=1.4, sure=0.6),
+    "xtc": (lambda _: rules.xtc(threshold=0.05, probability=0.5), xtc),
+    "watermark": (lambda _: rules.watermark(key=99, delta=3.0), watermark),
+    "mirostat": (lambda _: rules.mirostat(2.0, 0.3), mirostat),
     "hidden_state": (
         lambda model: two_classes(first=directions(model)[0].tolist(), second=directions(model)[1].tolist()),
         hidden_state,
@@ -163,7 +221,8 @@ def allowed(model: Model, is_restricted: bool) -> npt.NDArray[np.bool_]:
         ("entropy_gate", True, False),
         ("entropy_gate", False, True),
         ("entropy_gate", True, True),
-        ("guidance", True, False),
+        *[(name, True, False) for name in LIBRARY],
+        *[(name, True, True) for name in (*REFERENCES, "mirostat")],
         ("hidden_state", True, False),
         ("hidden_state", False, True),
         ("hidden_state", True, True),
@@ -181,7 +240,7 @@ async def test_tokens_are_those_of_a_computation_on_the_host(
         options: dict[str, Any] = {"max_tokens": LENGTH, "stop": [], "auto_flush": False}
         if is_restricted:
             options["constrain"] = Regex(f"{ALPHABET}{{400}}")  # more than is drawn: no token may end it
-        others = [Context(model).append(OTHER)] if name == "guidance" else []
+        others = [Context(model).append(OTHER)] if name in LIBRARY else []
         drawn = await Context(model).append(prompt).generate(sampler, others=others, **options).collect_tokens()
         text = Text(model, prompt, drawn, allowed(model, is_restricted))
         assert len(drawn) == LENGTH

@@ -155,7 +155,7 @@ def test_a_rule_joins_no_rows_of_two_models(several: Several) -> None:
             first, other = (Context(Model.load(name)).append(small_prompt(4)) for name in ARCHITECTURES[:2])
             with pytest.raises(InvalidArgumentError, match="others: rows of two models, llama and qwen3"):
                 first.generate(guided, others=[other])
-            forged = Forward(first.id, [5], [Slot(0, guided)], others=[OtherContext(other.id, [5])])
+            forged = Forward(first.id, [5], slots=[Slot(0, guided)], others=[OtherContext(other.id, [5])])
             with pytest.raises(InvalidArgumentError, match="rows of two models, llama and qwen3"):
                 await host.submit(forged)
 

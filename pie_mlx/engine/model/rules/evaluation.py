@@ -9,6 +9,7 @@ import numpy as np
 
 from pie_mlx.calls import RuleArray, RuleGraph, RuleNode, decoded_rule
 from pie_mlx.engine.model.rules.by_token import at_token, gather, scatter
+from pie_mlx.engine.model.rules.checking import reached
 from pie_mlx.engine.model.rules.operations import ARRAY_OPERATIONS
 from pie_mlx.metal.arrays import from_host
 
@@ -49,10 +50,18 @@ def held_array(array: RuleArray) -> mx.array:
 
 
 @functools.lru_cache(maxsize=256)
-def compiled_answer(code: bytes, sources: tuple[int, ...], chooses: bool, vocabulary: int) -> RowFunction:
-    """The answer of a rule as a compiled function of the results at `sources`, and, if the rule `chooses` candidates,
-    of their ids after these. MLX compiles it again for each other number of rows: give few."""
+def sources_of(code: bytes) -> tuple[int, ...]:
+    """The places of what a rule's answer reads of a row."""
     graph = decoded_rule(code)
+    ends = [place for place in sorted(reached(graph, [graph.answer])) if not graph.nodes[place].inputs]
+    return tuple(place for place in ends if graph.nodes[place].operation not in CONSTANTS)
+
+
+@functools.lru_cache(maxsize=256)
+def compiled_answer(code: bytes, chooses: bool, vocabulary: int) -> RowFunction:
+    """The answer of a rule as a compiled function of the results at `sources_of` it, and, if the rule `chooses`
+    candidates, of their ids after these. MLX compiles it again for each other number of rows: give few."""
+    graph, sources = decoded_rule(code), sources_of(code)
 
     def answer(given: list[mx.array]) -> mx.array:
         known = dict(zip(sources, given, strict=False))

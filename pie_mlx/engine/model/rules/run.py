@@ -10,7 +10,7 @@ import numpy as np
 from pie_mlx.backends import current_backend
 from pie_mlx.calls import FORBIDDEN, OPERATIONS, RuleArray, RuleNode, RuleUse
 from pie_mlx.engine.model.rules.checking import reached
-from pie_mlx.engine.model.rules.evaluation import CONSTANTS, compiled_answer, computed, held_array
+from pie_mlx.engine.model.rules.evaluation import CONSTANTS, compiled_answer, computed, held_array, sources_of
 from pie_mlx.engine.model.rules.repetitions import repetitions
 from pie_mlx.engine.model.token_counts import NOTHING, TokenCounts
 from pie_mlx.metal.arrays import from_host, integers
@@ -63,14 +63,15 @@ class RuleRun:
         self._values: dict[int, mx.array] = {}
         self._drawn: mx.array | None = None
         answer = self._compiled_answer() if current_backend().compiles else self._value(self.graph.answer)
-        total = mx.sum(answer, axis=-1)
-        self.failed = mx.isnan(total) | (total == mx.inf)
+        largest = mx.max(answer, axis=-1, keepdims=True)  # NaN if one is
+        self.failed = mx.isnan(largest[:, 0]) | (largest[:, 0] == mx.inf)
         """Whether the answer of each row is no number somewhere, [rows] bool."""
-        kept = mx.max(answer, axis=-1, keepdims=True) > _NOTHING_LEFT
-        if self._chosen is not None:
-            below = mx.full(logits.shape, -mx.inf)
-            answer = mx.put_along_axis(below, self._chosen, answer, axis=-1)
-        self.answer = mx.where(kept, answer, logits)
+        kept, chosen = largest > _NOTHING_LEFT, self._chosen
+        if chosen is None:
+            self.answer = mx.where(kept, answer, logits)
+        else:
+            answer = mx.where(kept, answer, mx.take_along_axis(logits, chosen, axis=-1))
+            self.answer = mx.put_along_axis(mx.where(kept, -mx.inf, logits), chosen, answer, axis=-1)
         """The new logits; the old ones of rows in which nothing would be left."""
         if not self.leaves:
             self._values.clear()  # they would hold the memory of every operation's rows
@@ -172,15 +173,11 @@ class RuleRun:
     def _compiled_answer(self) -> mx.array:
         """The answer, compiled: for rows up to a power of two, so that few numbers of rows occur."""
         rows, vocabulary = self._logits.shape
-        nodes, chosen = self.graph.nodes, self._chosen
-        places = sorted(reached(self.graph, [self.graph.answer]))
-        sources = tuple(
-            place for place in places if not nodes[place].inputs and nodes[place].operation not in CONSTANTS
-        )
-        given = [self._value(place) for place in sources] + ([] if chosen is None else [chosen])
+        code, chosen = self._rows[0].use.code, self._chosen
+        given = [self._value(place) for place in sources_of(code)] + ([] if chosen is None else [chosen])
         more = (1 << (rows - 1).bit_length()) - rows
         padded = [mx.pad(one, [(0, more), (0, 0)]) if more and one.shape[0] == rows else one for one in given]
-        answer = compiled_answer(self._rows[0].use.code, sources, chosen is not None, vocabulary)(padded)[:rows]
+        answer = compiled_answer(code, chosen is not None, vocabulary)(padded)[:rows]
         self._values[self.graph.answer] = answer  # states may read it
         return answer
 

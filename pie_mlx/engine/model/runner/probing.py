@@ -178,5 +178,10 @@ def _likely(row: mx.array, probe: Distribution) -> tuple[mx.array, mx.array]:
     """The most likely tokens in order, and their probabilities."""
     probabilities = mx.softmax(row / max(probe.temperature, LOWEST_TEMPERATURE), precise=True)
     vocabulary = row.shape[-1]
-    order = mx.argsort(-probabilities)[: min(probe.k or vocabulary, vocabulary)]
+    count = min(probe.k or vocabulary, vocabulary)
+    if count == vocabulary:
+        order = mx.argsort(-probabilities)
+    else:
+        likely = mx.sort(mx.argpartition(-probabilities, count - 1)[:count])
+        order = likely[mx.argsort(-probabilities[likely])]
     return order, probabilities[order]

@@ -24,6 +24,9 @@ from pie_mlx.engine.model.runner.token_watch import LIKELY, WatchedDraw
 from pie_mlx.errors import BatchFailedError
 from pie_mlx.metal.arrays import host_view, integers
 
+_ABOVE_LOGITS = 3e38
+"""Larger than any logit, even with one added to it, and finite in float32."""
+
 CANDIDATES = 256
 """Most likely tokens that filtered rows look at first; rows that keep more are sorted whole."""
 
@@ -213,8 +216,8 @@ class Sampling:
                     tokens = from_whole_row(rows, draws)
                 else:
                     # What depends on a draw must not see it drawn again.
-                    carries = any([sampler.carries_states for sampler in draws.samplers])
-                    tokens, certain = from_most_likely(rows, draws, rows.shape[-1] if carries else CANDIDATES)
+                    seen = any([run.graph.sees_draws for run in runs])
+                    tokens, certain = from_most_likely(rows, draws, rows.shape[-1] if seen else CANDIDATES)
                 if runs:
                     self._leave_states(draws, tokens, runs)
                 yield _Drawn(draws, tokens, certain, runs)
@@ -357,7 +360,19 @@ def prepared(
     if draws.rules.count(None) == len(draws.rules):
         return masked, []
     changed, runs = run_rules(masked, draws.rules, draws.counts, last, step, hidden)
-    return apply_masks(changed, draws.masks), runs
+    return _forbidden_again(changed, masked, draws.masks), runs
+
+
+def _forbidden_again(changed: mx.array, masked: mx.array, masks: Sequence[PackedMask | None]) -> mx.array:
+    """`changed` [rows, vocabulary] with -inf where `masked` has it, in rows that have a mask: no bit is read again."""
+    rows = [row for row, mask in enumerate(masks) if mask is not None]
+    if len(rows) == len(masks):
+        return mx.minimum(changed, masked + _ABOVE_LOGITS)
+    if rows:
+        places = integers(rows)
+        changed = changed + 0  # rules gave rows to others as they are
+        changed[places] = mx.minimum(changed[places], masked[places] + _ABOVE_LOGITS)
+    return changed
 
 
 def apply_masks(logits: mx.array, masks: Sequence[PackedMask | None]) -> mx.array:

@@ -2,17 +2,32 @@
 
 import contextlib
 from collections.abc import Sequence
+from random import Random
 
+import mlx.core as mx
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from inferlet import rule, rules
 from inferlet.rules import Number, Row, Value, Vector
-from pie_mlx.calls import MOST_WEIGHTS, OPERATIONS, Formats, ModelInfo, RuleArray, RuleGraph, RuleNode, RuleUse
+from pie_mlx.calls import (
+    MOST_WEIGHTS,
+    OPERATIONS,
+    Formats,
+    ModelInfo,
+    RuleArray,
+    RuleGraph,
+    RuleNode,
+    RuleTypes,
+    RuleUse,
+    ValueType,
+)
+from pie_mlx.calls.rule import ARRAY_OPERATIONS
 from pie_mlx.engine.model.rules.checking import check_graph, check_use
+from pie_mlx.engine.model.rules.run import RuledRow, RuleRun
 from pie_mlx.errors import InvalidArgumentError
 
 MODEL = ModelInfo("m", 512, 16, 4096, Formats([]), hidden_size=3)
@@ -155,3 +170,36 @@ def test_a_graph_of_a_stranger_is_checked_or_refused_and_nothing_else(
 ) -> None:
     with contextlib.suppress(InvalidArgumentError):
         check_graph(RuleGraph(found, answer, candidates=candidates, version=2, arrays=(THREE,)))
+
+
+@given(st.randoms(use_true_random=False), st.sampled_from([0, 4]))
+def test_a_graph_that_may_run_runs(random: Random, candidates: int) -> None:
+    built = graph_of_chance(random, candidates)
+    assume([node.operation for node in built.nodes].count("mass_threshold") < 2)  # three cost too much
+    check_graph(built)
+    use = RuleUse.of(built, {"p": 0.5, "i": 2.0}, {"s": 1.0}, {"v": THREE.data})
+    rows = [RuledRow(use, 1, 0.5, place=place) for place in (1, 0)]
+    done = RuleRun(mx.arange(20.0).reshape(2, 10), range(2), rows, [None, None], None, hidden=mx.ones((2, 3)))
+    mx.eval(done.answer, done.failed, done.left_after(mx.array([3, 4])))
+    assert done.answer.shape == (2, 10)
+
+
+def graph_of_chance(random: Random, candidates: int) -> RuleGraph:
+    """Whatever operations the inputs of which fit."""
+    types, found = RuleTypes(), list[RuleNode]()
+    names = {"parameter": "p", "integer_parameter": "i", "state": "s", "integer_state": "s", "vector_parameter": "v"}
+    usable = [name for name in OPERATIONS if not name.startswith("other_") and name != "drawn"]
+    for name in ["logits", "hidden", *random.choices(usable, k=30)]:
+        kinds = OPERATIONS[name].inputs
+        fitting = [[place for place, one in enumerate(types.types) if one.kind == kind] for kind in kinds]
+        if all(fitting):
+            node = RuleNode(name, tuple(map(random.choice, fitting)), name=names.get(name, ""))
+            with contextlib.suppress(InvalidArgumentError):
+                types.add(node.operation, node.inputs, THREE if name in ARRAY_OPERATIONS else None)
+                found.append(node)
+    places = [place for place, one in enumerate(types.types) if one == ValueType("float", is_row=True)]
+    numbers = [place for place, one in enumerate(types.types) if one == ValueType("float", is_row=False)]
+    if not numbers:
+        found.append(RuleNode("sum", (0,)))
+    states = (("s", (numbers or [len(found) - 1])[-1]),)
+    return with_vectors(*found, answer=places[-1], states=states, candidates=candidates)

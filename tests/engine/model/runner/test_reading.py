@@ -1,9 +1,11 @@
-"""Draws that are scored, against plain numpy."""
+"""Draws that are scored, against plain numpy, and what rules make of a token that was drawn once more."""
 
 import mlx.core as mx
 import numpy as np
 import pytest
 
+from inferlet import rule
+from inferlet.rules import Row, Value
 from pie_mlx.calls import SampledTokens, Sampler
 from pie_mlx.engine.model.runner.batch import LogitsRequest
 from pie_mlx.engine.model.runner.sampling import CANDIDATES, Sampling
@@ -37,3 +39,15 @@ def test_draws_that_are_scored_and_others_do_not_mix() -> None:
         assert result.tokens == unscored.tokens
         wanted = LOGPROBS[row, result.tokens].tolist() if sampler.scores else []
         assert result.logprobs == pytest.approx(wanted, abs=1e-4)
+
+
+@rule
+def _after_large_ids(row: Row) -> Value:
+    return row.drawn.to_float() >= VOCABULARY / 2
+
+
+def test_a_text_ends_by_the_token_that_was_drawn_in_the_end() -> None:
+    reads = [(row, REACHES_BEYOND_THE_CANDIDATES.ruled(_after_large_ids())) for row in (0, 1, 2) * 8]
+    results = read(reads)
+    assert [result.ended for result in results] == [result.tokens[0] >= VOCABULARY / 2 for result in results]
+    assert {result.ended for result in results} == {True, False}
