@@ -5,7 +5,8 @@ import asyncio
 import numpy as np
 import pytest
 
-from inferlet import Adapter, Context, Logits, zo
+from inferlet import Adapter, Context, HiddenState, Logits, Sampler, rule, zo
+from inferlet.rules import Number, Row, Value, Vector
 from tests.engine.adapters.test_adapters import attached, versions
 from tests.engine.running import Running
 
@@ -96,3 +97,32 @@ async def test_what_evolved_can_be_saved_and_loaded(engine: Running, tmp_path_fa
     again = Adapter.create(engine.model, "again")
     again.load(folder)
     assert np.allclose(await logits(engine, again, 0), await logits(engine, adapter, 0), atol=1e-5)
+
+
+@rule
+def _alike(row: Row, direction: Vector, least: Number) -> Value:
+    return row.hidden_state.dot(direction) > least
+
+
+async def test_a_rule_reads_the_hidden_state_that_noise_has_changed(engine: Running) -> None:  # L13
+    adapter, prompt = fresh(engine), engine.prompt(20)
+
+    async def hidden_state(seed: int) -> np.ndarray:
+        with Context(engine.model) as context:
+            forward = context.forward().input(prompt).adapter(adapter).zo_seed(seed)
+            handle = forward.probe(len(prompt) - 1, HiddenState())
+            return np.array((await forward.execute()).hidden_state(handle))
+
+    async def ends(seed: int) -> bool:
+        with Context(engine.model).append(prompt) as context:
+            made = context.generate(
+                Sampler.argmax(), max_tokens=1, stop=[], auto_flush=False, adapter=adapter, zo_seed=seed
+            )
+            await made.until(_alike(direction=states[0].tolist(), least=least)).collect_tokens()
+            return made.finish_reason == "rule"
+
+    states = [await hidden_state(seed) for seed in SEEDS]
+    nearness = [float(state @ states[0]) for state in states]
+    least = (nearness[0] + max(nearness[1:])) / 2
+    assert nearness[0] > least
+    assert await asyncio.gather(*map(ends, SEEDS)) == [True, False, False]
