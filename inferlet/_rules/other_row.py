@@ -28,6 +28,11 @@ class OtherRow:
         return self.log_probabilities.exp()
 
     @property
+    def hidden_state(self) -> Value:
+        """The final hidden state of the other row, as `Row.hidden_state`."""
+        return self._tracer.add("other_hidden", name=self._name)
+
+    @property
     def entropy(self) -> Value:
         """In nats, one number; of the candidates alone where there are any."""
         return -(self.probabilities * self.log_probabilities).sum()

@@ -241,6 +241,7 @@ OPERATIONS: dict[str, Operation] = {
     "to_float": Operation(("integer",), "float"),
     "to_integer": Operation((_F,), "integer"),
     "hidden": Operation((), "float", "vector"),
+    "other_hidden": Operation((), "float", "vector"),
     "vector_parameter": Operation((), "float", "vector"),
     "vector": Operation((), "float", "vector"),
     "matmul": Operation((_F,), "float", "vector", of="vector"),
@@ -257,7 +258,7 @@ _AT_ONE = ("at", "element")
 
 ARRAY_OPERATIONS = ("vector", "matmul")
 """Operations that name an array, by its place."""
-VECTOR_OPERATIONS = ("hidden", "vector_parameter", "vector", "matmul", "element")
+VECTOR_OPERATIONS = ("hidden", "other_hidden", "vector_parameter", "vector", "matmul", "element")
 """Operations that the first version of the format does not have."""
 
 BY_TOKEN = ("gather", "scatter")

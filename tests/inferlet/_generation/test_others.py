@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 import pytest_asyncio
 
-from inferlet import Context, Logits, Model, Sampler, rule, rules, runtime
+from inferlet import Context, HiddenState, Logits, Model, Sampler, rule, rules, runtime
 from inferlet.rules import Number, OtherRow, Row, RuleUse, Value
 from pie_mlx import Engine
 from pie_mlx.engine.model.runner.randomness import uniform
@@ -114,6 +114,15 @@ async def rows_before(model: Model, text: str, tokens: list[int]) -> list[Double
     probes = [step.probe(len(prompt) - 1 + place, Logits()) for place in range(len(tokens))]
     output = await step.execute()
     return [np.frombuffer(output.logits(probe) or b"", np.float32).astype(np.float64) for probe in probes]
+
+
+async def hidden_states_before(model: Model, text: str, tokens: list[int]) -> Doubles:
+    """Those of the same rows."""
+    prompt = model.tokenizer().encode(text)
+    step = Context(model).forward().input([*prompt, *tokens])
+    probes = [step.probe(len(prompt) - 1 + place, HiddenState()) for place in range(len(tokens))]
+    output = await step.execute()
+    return np.array([output.hidden_state(probe) for probe in probes])
 
 
 def choice(row: Doubles, counter: int, *, greedy: bool) -> int:
@@ -256,6 +265,24 @@ async def test_three_contexts_are_one_rule(run: Run) -> None:
         drawn = await made.collect_tokens()
         rows = [await rows_before(model, text, drawn) for text in texts]
         assert drawn == [int(np.argmax(sum(own))) for own in zip(*rows, strict=True)]
+
+    await run(program)
+
+
+async def test_the_hidden_states_of_two_contexts_are_compared(run: Run) -> None:
+    @rule
+    def alike(row: Row, other: OtherRow) -> Value:
+        here, there = row.hidden_state, other.hidden_state
+        nearness = here.dot(there) / (here.dot(here) * there.dot(there)).sqrt()
+        return nearness * row.logits + (1.0 - nearness) * other.logits
+
+    async def program(model: Model) -> None:
+        drawn = await at_once(model, alike(), 0.0)
+        states = [await hidden_states_before(model, text, drawn) for text in (PROMPT, OTHER)]
+        rows = zip(await rows_before(model, PROMPT, drawn), await rows_before(model, OTHER, drawn), strict=True)
+        for token, here, there, (row, other) in zip(drawn, *states, rows, strict=True):
+            nearness = here @ there / np.linalg.norm(here) / np.linalg.norm(there)
+            assert token == np.argmax(nearness * row + (1 - nearness) * other)
 
     await run(program)
 

@@ -43,7 +43,8 @@ const USES = {
   ofThree: rule(
     function ofThree(row, _, { second, third }) {
       const { logits } = row;
-      return logits.add(second.logProbabilities.multiply(third.probabilities.sum())).subtract(third.entropy);
+      const joined = logits.add(second.logProbabilities.multiply(third.probabilities.sum()));
+      return joined.subtract(third.entropy.add(third.hiddenState.max()));
     },
     { candidates: 8, others: ['second', 'third'] },
   )(),

@@ -25,7 +25,8 @@ def everything(row: Row, total: Value, key: Whole = 3) -> tuple[Value, dict[str,
 
 @rule(candidates=8)
 def of_three(row: Row, second: OtherRow, third: OtherRow) -> Value:
-    return row.logits + second.log_probabilities * third.probabilities.sum() - third.entropy
+    joined = row.logits + second.log_probabilities * third.probabilities.sum()
+    return joined - (third.entropy + third.hidden_state.max())
 
 
 @rule

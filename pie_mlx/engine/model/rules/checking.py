@@ -32,8 +32,10 @@ from pie_mlx.errors import InvalidArgumentError
 MOST_LIVE_ROWS = 16
 """Rows of the vocabulary that a rule may need at once, for each row of the batch."""
 
-_OTHERS = {"other_logits", "other_log_total"}
+_OTHERS = {"other_logits", "other_log_total", "other_hidden"}
 _NAMED = {"parameter", "integer_parameter", "state", "integer_state", "vector_parameter"} | _OTHERS
+_OF_MODEL = {"hidden", "other_hidden", "vector_parameter"}
+"""Vectors as wide as the model."""
 _CANDIDATE_SHARE = 1 / 64
 """What an operation over the candidates costs of one over the vocabulary, roughly."""
 _CHOICE_COST = 45.0
@@ -80,7 +82,7 @@ def _check_vectors(use: RuleUse, names: _Names, model: ModelInfo) -> None:
         raise _refusal(
             graph, f"vectors missing or unknown: {', '.join(sorted(wrong))}", f"its vectors are {sorted(names.vectors)}"
         )
-    if not width and any(node.operation in ("hidden", "vector_parameter") for node in graph.nodes):
+    if not width and any(node.operation in _OF_MODEL for node in graph.nodes):
         raise _refusal(
             graph,
             f"it reads hidden states, but where {model.name} ends in its output head was not found",

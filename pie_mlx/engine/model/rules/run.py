@@ -163,6 +163,8 @@ class RuleRun:
                 return self._of_candidates(self._other(node.name))
             case "other_log_total":
                 return current_backend().log_sum_exp(self._other(node.name))
+            case "other_hidden":
+                return self._hidden_states(self._other_rows(node.name))
             case "vector_parameter":
                 return self._vectors(node.name)
             case operation if OPERATIONS[operation].inputs or operation in CONSTANTS:
@@ -207,15 +209,24 @@ class RuleRun:
                 return from_host(np.array([[row.random] for row in self._rows], np.float32))
             case "drawn" if self._drawn is not None:
                 return self._drawn
-            case "hidden" if self._hidden is not None:
-                return self._hidden[integers([row.place for row in self._rows])].astype(mx.float32)
+            case "hidden":
+                return self._hidden_states([row.place for row in self._rows])
             case _:
                 raise RuntimeError(f"{name}: the check of the rule should have refused it")
 
     def _other(self, name: str) -> mx.array:
         """The logits of another context, [rows, vocabulary]."""
+        return mx.maximum(self._step[integers(self._other_rows(name))], FORBIDDEN)
+
+    def _other_rows(self, name: str) -> list[int]:
         place = self.graph.others.index(name)
-        return mx.maximum(self._step[integers([row.others[place] for row in self._rows])], FORBIDDEN)
+        return [row.others[place] for row in self._rows]
+
+    def _hidden_states(self, rows: Sequence[int]) -> mx.array:
+        """Those of some rows of the step [rows, width]."""
+        if self._hidden is None:
+            raise RuntimeError("hidden states: the check of the rule should have refused them")
+        return self._hidden[integers(rows)].astype(mx.float32)
 
     def _of_candidates(self, row: mx.array) -> mx.array:
         return row if self._chosen is None else mx.take_along_axis(row, self._chosen, axis=-1)

@@ -29,7 +29,7 @@ export const MOST_WEIGHTS = 65536;
 export const ARRAY_OPERATIONS = ['vector', 'matmul'];
 
 /** Operations that the first version of the format does not have. */
-export const VECTOR_OPERATIONS = ['hidden', 'vector_parameter', 'vector', 'matmul', 'element'];
+export const VECTOR_OPERATIONS = ['hidden', 'other_hidden', 'vector_parameter', 'vector', 'matmul', 'element'];
 
 /** @type {Readonly<Record<string, Operation>>} */
 export const OPERATIONS = {
@@ -84,6 +84,7 @@ export const OPERATIONS = {
   to_float: { inputs: ['integer'], result: 'float', shape: 'inputs', of: 'anything' },
   to_integer: { inputs: ['float'], result: 'integer', shape: 'inputs', of: 'anything' },
   hidden: { inputs: [], result: 'float', shape: 'vector', of: 'anything' },
+  other_hidden: { inputs: [], result: 'float', shape: 'vector', of: 'anything' },
   vector_parameter: { inputs: [], result: 'float', shape: 'vector', of: 'anything' },
   vector: { inputs: [], result: 'float', shape: 'vector', of: 'anything' },
   matmul: { inputs: ['float'], result: 'float', shape: 'vector', of: 'vector' },

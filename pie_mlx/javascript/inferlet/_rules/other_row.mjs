@@ -31,6 +31,11 @@ export class OtherRow {
     return this.logProbabilities.exp();
   }
 
+  /** The final hidden state of the other row, as that of a row. */
+  get hiddenState() {
+    return this.#tracer.add('other_hidden', [], { name: this.#name });
+  }
+
   /** In nats, one number; of the candidates alone where there are any. */
   get entropy() {
     return this.probabilities.multiply(this.logProbabilities).sum().negate();

@@ -12,6 +12,8 @@ export class OtherRow {
     get logProbabilities(): import("./values.mjs").Value;
     /** Their probabilities at temperature 1, among all tokens. */
     get probabilities(): import("./values.mjs").Value;
+    /** The final hidden state of the other row, as that of a row. */
+    get hiddenState(): import("./values.mjs").Value;
     /** In nats, one number; of the candidates alone where there are any. */
     get entropy(): import("./values.mjs").Value;
     #private;
