@@ -50,6 +50,8 @@ from pie_mlx.system import login_name
 SWEEP_SECONDS = 5.0
 AUTHENTICATION_SECONDS = 3.0
 """How long a client may take to authenticate while others wait for a place."""
+HANDSHAKE_SECONDS = 2e-3
+"""What a connection can take of the loop before it is logged in: its handshake, and as many pings as it may send."""
 EngineMaker = Callable[[Callable[[Event], None], ResolveName], Engine]
 """Makes an engine that reports its events and finds programs by name; the server enters and stops it."""
 
@@ -248,6 +250,14 @@ class _Endpoint:
 
     def __init__(self, service: Service) -> None:
         self._service = service
+
+    def wait_seconds(self, connection: socket.socket) -> float:
+        """A machine pays for its handshakes as a user for its frames: nobody else can be told before the login."""
+        if is_unix(connection):
+            return 0.0
+        shares, machine = self._service.registry.loop_shares, f"\0{neighbourhood(_address(connection))}"
+        shares.charge(machine, HANDSHAKE_SECONDS)
+        return shares.rest_seconds(machine)
 
     def refuses(self, path: str, headers: Headers, connection: socket.socket) -> Refusal | None:
         if path != "/":

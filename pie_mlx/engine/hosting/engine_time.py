@@ -59,7 +59,9 @@ class LoopDebt:
 
 
 class LoopShares:
-    """What each user used of a loop, or of what `terms` are for, beyond its share. `others_compute` tells of a user whether others have programs."""
+    """What each user used of a loop, or of what `terms` are for, beyond its share. `others_compute` tells of a user
+    whether others have programs.
+    """
 
     def __init__(
         self,

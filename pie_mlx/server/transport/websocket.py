@@ -4,6 +4,7 @@ import asyncio
 import os
 import socket
 from collections.abc import Callable
+from math import ceil
 from typing import Any, Protocol, cast
 
 from websockets.datastructures import Headers
@@ -24,8 +25,10 @@ PIECE_BYTES = 4 << 10
 """Bytes parsed between two checks of the clock."""
 FRAGMENTS = 65_536
 """Maximum fragments of a message."""
-CONTROL_FRAMES, CONTROL_SECONDS = 256, 10.0
+CONTROL_FRAMES, CONTROL_SECONDS = 64, 10.0
 """Maximum pings and unsolicited pongs within that time."""
+LONGEST_WAIT_SECONDS = 1.0
+"""For a handshake; who would wait longer is refused."""
 PINGS = 1024
 """Unanswered pings that are remembered."""
 _ENGINE_STOPS, _NOT_BINARY, _TOO_MANY = 1001, 1003, 1008
@@ -50,6 +53,10 @@ class Receiver(Protocol):
 class WebsocketEndpoint(Protocol):
     """Admits connections at the handshake, or refuses them."""
 
+    def wait_seconds(self, connection: socket.socket) -> float:
+        """How long the handshake of another connection waits. Asked once."""
+        ...
+
     def refuses(self, path: str, headers: Headers, connection: socket.socket) -> Refusal | None: ...
 
     def enter(self, wire: "Websocket", connection: socket.socket) -> Receiver: ...
@@ -67,6 +74,8 @@ class Websocket(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._unparsed = bytearray()
         self._parsing: asyncio.Handle | None = None
+        self._arriving: asyncio.TimerHandle | None = None
+        """Until its handshake."""
         self._receiver_waits = False
         self._unwritable_since: float | None = None
         self._message = bytearray()
@@ -83,7 +92,7 @@ class Websocket(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._connections.discard(self)
-        for timer in (self._parsing, self._pinging, self._ending):
+        for timer in (self._parsing, self._arriving, self._pinging, self._ending):
             if timer is not None:
                 timer.cancel()
         receiver, self._receiver = self._receiver, None
@@ -170,7 +179,8 @@ class Websocket(asyncio.Protocol):
     @property
     def _may_read(self) -> bool:
         """Whether to read. While closing, always, to get the close frame of the other end."""
-        return self._is_writable and not (self._receiver_waits and self._protocol.state is State.OPEN)
+        waits = self._arriving is not None or (self._receiver_waits and self._protocol.state is State.OPEN)
+        return self._is_writable and not waits
 
     def _parse(self) -> None:
         self._parsing = None
@@ -181,7 +191,7 @@ class Websocket(asyncio.Protocol):
             self._protocol.receive_data(piece)
             for event in self._protocol.events_received():
                 if isinstance(event, Request):
-                    self._handshake(event)
+                    self._await_turn(event)
                 else:
                     self._dispatch(event)
             self._write_control()
@@ -202,20 +212,42 @@ class Websocket(asyncio.Protocol):
         elif not wanted and self._transport.is_reading():
             self._transport.pause_reading()
 
+    @property
+    def _connection(self) -> socket.socket:
+        return cast("socket.socket", self._transport.get_extra_info("socket"))
+
+    def _await_turn(self, request: Request) -> None:
+        seconds = self._endpoint.wait_seconds(self._connection)
+        if seconds > LONGEST_WAIT_SECONDS:
+            self._refuse(Refusal(503, "too many new connections: try again later\n", ceil(seconds)))
+        elif seconds:
+            self._arriving = self._loop.call_later(seconds, self._arrive, request)
+        else:
+            self._handshake(request)
+
+    def _arrive(self, request: Request) -> None:
+        self._arriving = None
+        self._handshake(request)
+        self._adjust_reading()
+
     def _handshake(self, request: Request) -> None:
-        connection = cast("socket.socket", self._transport.get_extra_info("socket"))
+        connection = self._connection
         path = request.path.partition("?")[0]
         refusal = self._endpoint.refuses(path, request.headers, connection)
         if refusal is not None:
-            response = self._protocol.reject(refusal.status, refusal.text)
-            if refusal.retry_seconds:
-                response.headers["Retry-After"] = str(refusal.retry_seconds)
-            self._protocol.send_response(response)
-        else:
-            self._protocol.send_response(self._protocol.accept(request))
-            if self._protocol.state is State.OPEN:
-                self._receiver = self._endpoint.enter(self, connection)
-                self._pinging = self._loop.call_later(PING_SECONDS, self._keep_alive)
+            self._refuse(refusal)
+            return
+        self._protocol.send_response(self._protocol.accept(request))
+        if self._protocol.state is State.OPEN:
+            self._receiver = self._endpoint.enter(self, connection)
+            self._pinging = self._loop.call_later(PING_SECONDS, self._keep_alive)
+        self._write_control()
+
+    def _refuse(self, refusal: Refusal) -> None:
+        response = self._protocol.reject(refusal.status, refusal.text)
+        if refusal.retry_seconds:
+            response.headers["Retry-After"] = str(refusal.retry_seconds)
+        self._protocol.send_response(response)
         self._write_control()
 
     def _dispatch(self, event: Any) -> None:
