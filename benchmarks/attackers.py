@@ -13,6 +13,7 @@ import sys
 import textwrap
 from collections.abc import Awaitable, Callable
 from functools import partial
+from pathlib import Path
 
 import msgspec
 from blake3 import blake3
@@ -231,6 +232,16 @@ async def _launches(host: str, port: int) -> None:
                 socket.transport.abort()
 
 
+async def _returns(host: str, port: int) -> None:
+    """Connects, launches programs that end at once, and is gone."""
+    while True:
+        with contextlib.suppress(PieError, OSError):
+            async with await connect_as(f"ws://{host}:{port}", username="mallory") as client:
+                name = await upload(client, "child", CHILD)
+                for _ in range(8):
+                    await client.launch(name, {})
+
+
 async def _decoders(host: str, port: int, count: int) -> None:
     """Programs of one user, all of which do nothing but decode."""
     async with await connect_as(f"ws://{host}:{port}", username="mallory") as client:
@@ -246,8 +257,9 @@ async def _loop_elsewhere(host: str, port: int) -> None:
         pass
 
 
+CONTROL = "a loop elsewhere"
 CLIENTS: dict[str, Callable[[str, int], Awaitable[None]]] = {
-    "a loop elsewhere": _loop_elsewhere,
+    CONTROL: _loop_elsewhere,
     "connections": _connections,
     "handshakes": _handshakes,
     "pings never read": _pings,
@@ -255,9 +267,12 @@ CLIENTS: dict[str, Callable[[str, int], Awaitable[None]]] = {
     "long requests": _long_requests,
     "manifest bombs": _manifests,
     "source bombs": _sources,
-    "launches and vanishes": _launches,
+    "launches that return": _returns,
+    "launches that decode": _launches,
     **{f"{count} decoders": partial(_decoders, count=count) for count in DECODERS},
 }
+DECODING = {"launches that decode", *(f"{count} decoders" for count in DECODERS)}
+"""Those who use the model, of which each user has an equal share."""
 
 
 async def _attack(name: str, url: str, seconds: float) -> None:
@@ -286,9 +301,18 @@ async def _run_again_and_again(url: str, name: str) -> None:
         await asyncio.sleep(AGAIN_SECONDS)
 
 
-def main() -> None:
-    # A client elsewhere takes none of this machine's time: this one takes only what is left.
+def _step_back() -> None:
+    """A client elsewhere takes none of this machine's time: this one takes only what is left. Linux shares the
+    processors among sessions first, of which this process has its own."""
     os.nice(19)
+    if sys.platform == "linux":
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+        with contextlib.suppress(OSError):
+            Path("/proc/self/autogroup").write_text("19")
+
+
+def main() -> None:
+    _step_back()
     name, url, seconds = sys.argv[1:]
     asyncio.run(_attack(name, url, float(seconds)))
 
