@@ -93,7 +93,7 @@ class DeviceSharing:
 
     def charge(self, seconds: float = 0.0) -> None:
         """A batch is over, which took so many `seconds`: they are charged to the user whose turn it is, with the wait
-        before. Each user pays for what the loop did for it while the device stood still."""
+        before. Each user pays for what the loop did for it meanwhile."""
         now = self._clock()
         if self._state.turn is not None:
             self._turns = self._charged(now - self._since, seconds)
@@ -108,12 +108,13 @@ class DeviceSharing:
         self._state.loop_seconds.clear()
 
     def _charged(self, passed: float, seconds: float) -> UserTurns:
-        """The turns after so much time has passed. What is beyond the longest wait for a program is no fault of its
-        user."""
+        """The turns after so much time has passed, and a batch of so many `seconds`, which what the loop does for
+        others makes longer: they share the interpreter. What is beyond the longest wait for a program is no fault of
+        its user."""
         worked, holder = self._state.loop_seconds, self._turns.holder
         others = {user: worked[user] for user in worked.keys() & self._turns.used.keys() - {holder}}
         total = sum(others.values())
-        theirs = min(total, max(0.0, passed - seconds))
+        theirs = min(total, passed)
         own = min(passed - theirs, seconds + LONGEST_AWAITED_SECONDS + worked.get(holder, 0.0))
         return self._turns.charged(own, {user: one * theirs / total for user, one in others.items() if one})
 
@@ -153,9 +154,12 @@ class DeviceSharing:
 
     def _seconds_alone(self, rows: int, wanted: int) -> float:
         """What a step of `rows` of a user's contexts is worth, whose `wanted` contexts would have the device alone: no
-        more than that, where another number of contexts was measured. Turns then tell."""
+        more than that, where another number of contexts was measured. Turns then tell.
+
+        The faster steps count: in turns, the loop works for other users during some of them.
+        """
         known = max([count for count in self._steps if count <= wanted], default=min(self._steps))
-        return (self._steps[known].median or 0.0) * rows / max(wanted, known)
+        return self._steps[known].low * rows / max(wanted, known)
 
 
 def _patience(return_seconds: float) -> float:

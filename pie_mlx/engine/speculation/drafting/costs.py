@@ -28,6 +28,11 @@ class Lately:
         self.median = statistics.median(self._values)
 
     @property
+    def low(self) -> float:
+        """Three quarters are no lower."""
+        return sorted(self._values)[len(self._values) // 4]
+
+    @property
     def trusted(self) -> bool:
         """Whether there are several."""
         return len(self._values) >= TRUSTED
