@@ -252,7 +252,7 @@ class _Endpoint:
         self._service = service
 
     def wait_seconds(self, connection: socket.socket) -> float:
-        """A machine pays for its handshakes as a user for its frames: nobody else can be told before the login."""
+        """A machine pays for its handshakes as a user for its frames: before the login, the user is not known."""
         if is_unix(connection):
             return 0.0
         shares, machine = self._service.registry.loop_shares, f"\0{neighbourhood(_address(connection))}"

@@ -30,6 +30,13 @@ def test_a_stall_says_nothing() -> None:
     assert lately.median == 1.1
 
 
+def test_the_low_value_is_one_that_a_few_slow_times_do_not_change() -> None:
+    lately = Lately()
+    for seconds in (1.0, 3.0, 1.1, 3.0, 3.0, 1.1, 3.0, 3.0):
+        lately.add(seconds)
+    assert lately.low == 1.1
+
+
 def test_what_was_long_ago_is_forgotten() -> None:
     lately = Lately()
     for seconds in (*[9.0] * 40, *[1.0] * 15):
