@@ -21,6 +21,9 @@ from pie_mlx.engine.settings import DiskCacheSettings
 from pie_mlx.events import DiskCacheChanged, PagesDropped, PagesLoaded, PagesStored, PassCompleted
 from pie_mlx.metal.page_pool import pool
 from tests.engine.running import Running, engine_alone, finished, in_context, running
+from tests.full_disk import small_disk
+
+__all__ = ["small_disk"]
 
 Start = Callable[..., AbstractContextManager[Running]]
 
@@ -432,3 +435,19 @@ async def test_a_directory_that_has_become_read_only_is_still_read(
         await continued(engine, seed=2)
     assert [event.state for event in engine.events if isinstance(event, DiskCacheChanged)] == ["ready", "failed"]
     assert dropped(engine) == PAGES
+
+
+@pytest.mark.parametrize("least_free", [directory.LEAST_FREE, -100.0])
+async def test_a_disk_that_is_full_or_becomes_so_in_a_write_changes_no_token(
+    start: Start, expected: list[int], small_disk: Path, monkeypatch: pytest.MonkeyPatch, least_free: float
+) -> None:
+    monkeypatch.setattr(directory, "LEAST_FREE", least_free)
+    root = small_disk / "kv"
+    with start(disk_cache=DiskCacheSettings(str(root))) as engine:
+        assert await continued(engine) == expected
+        await saved(engine)
+        await emptied(engine)
+        assert await continued(engine) == expected
+        assert (stored(engine), files(root)) == (0, [])
+        assert dropped(engine) >= PAGES
+    assert [event.state for event in engine.events if isinstance(event, DiskCacheChanged)] == ["ready", "failed"]
