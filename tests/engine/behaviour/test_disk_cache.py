@@ -272,6 +272,44 @@ async def test_prompts_that_are_read_through_the_same_buffers_are_not_mixed_up(
         assert loaded(engine) >= 36
 
 
+async def test_others_are_computed_while_pages_are_read(
+    start: Start, expected: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_read, read = threading.Event(), page_files.PageFiles.read_run
+
+    def slow(self: page_files.PageFiles, *arguments: Any) -> int:
+        may_read.wait()
+        return read(self, *arguments)
+
+    with start(disk_cache=None) as engine:
+        alone = await continued(engine, seed=4)
+    monkeypatch.setattr(page_files.PageFiles, "read_run", slow)
+    with start() as engine:
+        reading_prompt = asyncio.create_task(continued(engine))
+        assert await continued(engine, seed=4) == alone
+        may_read.set()
+        assert await reading_prompt == expected
+        assert loaded(engine) == 12
+
+
+async def test_the_first_pages_of_a_prompt_are_in_the_pool_before_the_last_ones_are_read(
+    start: Start, expected: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attached: list[int] = []
+    read = page_files.PageFiles.read_run
+
+    def noted(self: page_files.PageFiles, *arguments: Any) -> int:
+        attached.append(max(context.committed for context in engine.store.contexts))
+        return read(self, *arguments)
+
+    monkeypatch.setattr(reading, "PART_BYTES", 1)
+    monkeypatch.setattr(page_files.PageFiles, "read_run", noted)
+    with start() as engine:
+        assert await continued(engine) == expected
+    assert attached[0] == 0
+    assert 0 < attached[-1] < 12
+
+
 async def test_a_hybrid_goes_on_from_a_stored_state(start: Start, tiny_model_directory: Callable[[str], Path]) -> None:
     async def talk(engine: Running) -> list[int]:
         with Context(engine.model) as context:
