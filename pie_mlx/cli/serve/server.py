@@ -121,9 +121,8 @@ class _Serving:
     async def run(self) -> int:
         """Raises click.UsageError and PieError."""
         with (
-            queued_errors(
-                partial(begin_anew_if_long, home())
-            ),  # the loop prints what programs write, and must not wait for who reads it
+            # The loop prints what programs write, and must not wait for who reads it.
+            queued_errors(partial(begin_anew_if_long, home())),
             telemetry_of(self.config.telemetry, warn) as telemetry,
             recording_in(self.record, "--record or PIE_LOG") as recording,
         ):
