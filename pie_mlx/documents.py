@@ -38,6 +38,8 @@ _TOML_STRING = re.compile(
 )
 _TOML_MARK = re.compile(r"[\[\]{}]")
 _TOML_SEPARATORS = re.compile(r"[\[\]{},=\n]")
+_NESTED = frozenset({dict, list})
+"""What readers of JSON and TOML make of nested values. Vocabularies have hundreds of thousands of them."""
 _NO_WORD = re.compile(r"[^\w+-]+")
 
 Wanted = TypeVar("Wanted")
@@ -129,7 +131,7 @@ def _toml_problem(bare: str) -> str:
 def _check_levels(value: object) -> None:
     level: list[object] = [value]
     for _ in range(LEVELS):
-        level = [inner for outer in level for inner in _parts(outer) if isinstance(inner, dict | list)]
+        level = [inner for outer in level for inner in _parts(outer) if type(inner) in _NESTED]
         if not level:
             return
     raise _too_deep()

@@ -1,7 +1,7 @@
 """The reference pages, written from the code: `python -m tools.docs`."""
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 
@@ -22,22 +22,6 @@ from tools.sdk_reference import blocking_lines, sdk_lines
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
 _GENERATED = "<!-- Written by `python -m tools.docs`. Change the code, then run it. -->"
-
-
-def pages() -> dict[str, str]:
-    """Every page by the name of its file."""
-    return {
-        "cli.md": _page("Command line", cli_lines()),
-        "config.md": _page("config.toml", config_lines()),
-        "sdk.md": _page("What programs import", sdk_lines()),
-        "blocking.md": _page("What blocking programs import", blocking_lines()),
-        "javascript.md": _page("What JavaScript and TypeScript import", javascript_lines()),
-        "hosts.md": _page("What hosts use", host_lines()),
-        "http.md": _page("Fields of HTTP requests", http_lines()),
-        "architectures.md": _page("Architectures of models", architecture_lines()),
-        "rules.md": _page("The format of rules", rule_lines()),
-        "waits.md": _page("Why a program waits", wait_lines()),
-    }
 
 
 TIERS = {
@@ -256,15 +240,32 @@ def _options(command: click.Command, context: click.Context, left_out: set[str])
         yield from rows
 
 
-def _page(title: str, lines: Iterator[str]) -> str:
-    return "\n".join([f"# {title}\n", f"{_GENERATED}\n", *lines]) + "\n"
+PAGES: dict[str, tuple[str, Callable[[], Iterable[str]]]] = {
+    "cli.md": ("Command line", cli_lines),
+    "config.md": ("config.toml", config_lines),
+    "sdk.md": ("What programs import", sdk_lines),
+    "blocking.md": ("What blocking programs import", blocking_lines),
+    "javascript.md": ("What JavaScript and TypeScript import", javascript_lines),
+    "hosts.md": ("What hosts use", host_lines),
+    "http.md": ("Fields of HTTP requests", http_lines),
+    "architectures.md": ("Architectures of models", architecture_lines),
+    "rules.md": ("The format of rules", rule_lines),
+    "waits.md": ("Why a program waits", wait_lines),
+}
+"""Title and lines of every page, by the name of its file."""
+
+
+def page(name: str) -> str:
+    """The text of a page."""
+    title, lines = PAGES[name]
+    return "\n".join([f"# {title}\n", f"{_GENERATED}\n", *lines()]) + "\n"
 
 
 def main() -> None:
     """Write all pages."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    for name, text in pages().items():
-        (FOLDER / name).write_text(text, encoding="utf-8")
+    for name in PAGES:
+        (FOLDER / name).write_text(page(name), encoding="utf-8")
         print(FOLDER / name)
 
 

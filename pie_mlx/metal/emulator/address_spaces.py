@@ -1,6 +1,7 @@
 """Type check of generated Metal source under the address-space rules of the Metal language, through libclang."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,7 @@ def _generic_pointers(cursor: Any, file: str) -> Iterator[str]:
         yield from _generic_pointers(child, file)
 
 
+@lru_cache(maxsize=1024)  # each emulator asks again
 def check_types(source: GeneratedSource) -> None:
     """Parses the source as C++ for OpenCL. Raises MetalTypeError with the first diagnostics."""
     name = "kernel.cpp"

@@ -2,12 +2,13 @@
 
 import sys
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any, cast
 
 import mlx.core as mx
 
 from pie_mlx.engine.model.mlx_lm.caches import Handle, LatentHandle
-from pie_mlx.engine.model.mlx_lm.library import base
+from pie_mlx.engine.model.mlx_lm.library import base, models
 from pie_mlx.engine.model.mlx_lm.modules import LINEAR, Module
 from pie_mlx.errors import ModelLoadError
 
@@ -20,8 +21,8 @@ _FAST = ("mlx_lm.models.plamo2",)
 def install() -> None:
     """Routes attention over handles to the pages in every loaded model module. Call it again after importing one."""
     # Modules import the function by name: change each of them, except those with a function of their own.
-    for name, module in list(sys.modules.items()):
-        if name.startswith("mlx_lm.models.") and vars(module).get(_NAME) is _ORIGINAL:
+    for module in list(vars(models).values()):
+        if isinstance(module, ModuleType) and vars(module).get(_NAME) is _ORIGINAL:
             setattr(module, _NAME, _attention)
     for name in _FAST:
         if name in sys.modules:

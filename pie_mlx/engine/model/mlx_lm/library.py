@@ -3,7 +3,7 @@
 from pie_mlx.open_files import limit_kept
 
 with limit_kept():
-    from mlx_lm import utils
+    from mlx_lm import models, utils
     from mlx_lm.models import activations, base, cache, switch_layers
 
-__all__ = ["activations", "base", "cache", "switch_layers", "utils"]
+__all__ = ["activations", "base", "cache", "models", "switch_layers", "utils"]

@@ -19,12 +19,12 @@ def _visible_bytes() -> dict[str, int]:
 
 
 _ALPHABET = _visible_bytes()
+_SPELLED = re.compile(f"[{re.escape(''.join(_ALPHABET))}]*")
+_BYTES = str.maketrans({character: chr(byte) for character, byte in _ALPHABET.items()})
 
 
 def _byte_level(token: str) -> bytes:
-    if all(character in _ALPHABET for character in token):
-        return bytes(_ALPHABET[character] for character in token)
-    return token.encode()
+    return token.translate(_BYTES).encode("latin-1") if _SPELLED.fullmatch(token) else token.encode()
 
 
 def _byte_fallback(token: str) -> bytes:
