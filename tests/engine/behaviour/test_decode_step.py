@@ -17,6 +17,7 @@ from inferlet import Context, Generator, Sampler
 from pie_mlx.backends import current_backend
 from pie_mlx.backends.cpu import CpuBackend
 from pie_mlx.engine.handlers.forward import continuation
+from pie_mlx.engine.scheduler import reports
 from pie_mlx.engine.services import Services
 from tests.docs.pages import ROOT
 from tests.engine.running import Running, finished, in_context, running
@@ -149,9 +150,10 @@ async def execute(generator: Generator) -> None:
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Running]:
-    """One step at a time."""
+    """One step at a time, and no count of pages: those come by the clock, the more the longer a step takes."""
     with pytest.MonkeyPatch.context() as patch, running() as found:
         patch.setattr(continuation, "LONGEST_SECONDS", 0.0)
+        patch.setattr(reports, "COUNT_SECONDS", 3600.0)
         yield found
 
 
