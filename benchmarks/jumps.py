@@ -1,7 +1,8 @@
 """What is saved where a grammar leaves no choice: `python -m benchmarks.jumps [--repeats 5] [--streams 1 8]`.
 
 JSON by schemas with fixed keys, with the blanks that the model likes and with fixed separators, drawn greedily with
-`grammar_jumps` on and off. Rounds alternate and medians are compared. Passes are rows of a context: a batch of eight
+`grammar_jumps` on and off, and with it on and the grammar's own drafts (`speculation="grammar"`). Rounds alternate and
+medians are compared. Passes are rows of a context: a batch of eight
 counts as eight. `processor` is the ratio of processor time, which other programs on the machine disturb less. The
 models are pie-tiny, which has learned to write, and a random Llama of 9.4 million parameters,
 which has not but costs more; its free texts are as long as their schema lets them be.
@@ -90,10 +91,11 @@ async def main_of_a_round(input: dict[str, Any]) -> tuple[float, float, list[lis
     contexts = [Context(model).user(f"Write record {place} as JSON.") for place in range(input["streams"])]
     await asyncio.gather(*(context.flush() for context in contexts))
     schema = JsonSchema(input["schema"], separators=input["separators"])
+    options = {"speculation": "grammar"} if input["drafts"] else {}
     started, worked = time.perf_counter(), time.process_time()
     texts = await asyncio.gather(
         *(
-            context.generate(Sampler.argmax(), max_tokens=MOST_TOKENS, constrain=schema).collect_tokens()
+            context.generate(Sampler.argmax(), max_tokens=MOST_TOKENS, constrain=schema, **options).collect_tokens()
             for context in contexts
         )
     )
@@ -108,20 +110,27 @@ async def round_of(engine: Engine, counts: Counts, input: dict[str, Any]) -> Rou
 
 async def compare(engines: Sequence[tuple[Engine, Counts]], input: dict[str, Any], repeats: int) -> str:
     """A line of the table; `engines` are the one without jumps and the one with them."""
-    rounds: list[list[Round]] = [[], []]
+    plain, jumping = engines
+    ways = ((plain, False), (jumping, False), (jumping, True))
+    rounds: list[list[Round]] = [[], [], []]
     for place in range(repeats + 1):
-        for found, (engine, counts) in zip(rounds, engines, strict=True):
-            one = await round_of(engine, counts, input)
+        for found, ((engine, counts), drafts) in zip(rounds, ways, strict=True):
+            one = await round_of(engine, counts, {**input, "drafts": drafts})
             if place:  # the first round warms up
                 found.append(one)
-    (*_, before), (*_, after) = rounds
+    (*_, before), (*_, after), (*_, drafted) = rounds
     times = [statistics.median(one.seconds / one.tokens for one in found) for found in rounds]
     work = [statistics.median(one.processor_seconds / one.tokens for one in found) for found in rounds]
     return (
         f"{after.tokens:8}{after.forced / after.tokens:8.0%}{before.passes:9}{after.passes:8}"
         f"{before.passes / after.passes:8.2f}x{after.tokens / after.passes:13.2f}{1e3 * times[0]:10.2f}"
         f"{1e3 * times[1]:8.2f}{times[0] / times[1]:8.2f}x{work[0] / work[1]:10.2f}x"
-        + ("" if before.texts == after.texts else "   the tokens differ (logits that are nearly equal)")
+        f"{drafted.passes:9}{before.passes / drafted.passes:8.2f}x{times[0] / times[2]:8.2f}x{work[0] / work[2]:10.2f}x"
+        + (
+            ""
+            if before.texts == after.texts == drafted.texts
+            else "   the tokens differ (logits that are nearly equal)"
+        )
     )
 
 
@@ -130,6 +139,7 @@ async def measure(name: str, directory: Path, options: argparse.Namespace) -> No
     print(
         f"{'schema':10}{'blanks':12}{'streams':>7}{'tokens':>8}{'forced':>8}{'passes':>9}{'jumping':>8}{'fewer':>9}"
         f"{'tokens/pass':>13}{'ms/token':>10}{'jumping':>8}{'faster':>9}{'processor':>11}"
+        f"{'drafting':>9}{'fewer':>9}{'faster':>9}{'processor':>11}"
     )
     without, jumping = Counts(), Counts()
     async with (

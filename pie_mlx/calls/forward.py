@@ -10,8 +10,9 @@ from pie_mlx.calls.reuse import Reuse
 LEAST_UNKNOWN = 64
 """A text of unknown length is expected to go on for as long as it is, and at least for so many tokens (B6)."""
 
-DraftSourceName = Literal["auto", "ngram", "mtp", "draft_model"]
-"""Who guesses: repetitions of the text, the model's own draft head, the draft model, or what has earned most."""
+DraftSourceName = Literal["auto", "ngram", "mtp", "draft_model", "grammar"]
+"""Who guesses: repetitions of the text, the model's own draft head, the draft model, a grammar that leaves little
+choice, or what has earned most."""
 
 
 class Speculation(Record, frozen=True):

@@ -73,6 +73,8 @@ class LiveContext:
     """Made when its program first asks the engine to speculate."""
     draft_model_pace: Pace | None = None
     """Made when the draft model first may guess for it."""
+    grammar_pace: Pace | None = None
+    """Made when a grammar first leaves one text, but for its blanks."""
     head_pace: HeadPace | None = None
     trail: HiddenTrail | None = None
     """Both made when the model's own draft head first may guess for it."""

@@ -10,11 +10,12 @@ from pie_mlx.engine.speculation.drafting import Allowance
 @dataclass(frozen=True, slots=True)
 class Drafts:
     """`model` writes with the draft model, `head` with the model's own draft head, where there are such; `repetitions`
-    is the allowance of looking for text that was there before."""
+    and `grammars` are the allowances of looking for text that was there before, and for text that must come."""
 
     model: DraftModelRunner | None
     head: DraftHeadRunner | None = None
     repetitions: Allowance = field(default_factory=Allowance)
+    grammars: Allowance = field(default_factory=Allowance)
 
     def fork(self, source: int, target: int) -> None:
         """A context was forked."""

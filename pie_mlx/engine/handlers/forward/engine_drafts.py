@@ -1,5 +1,5 @@
-"""Drafts that the engine makes for a pass: what followed the last tokens before, or what the model's own draft head or
-a draft model writes. The one that has earned most lately guesses."""
+"""Drafts that the engine makes for a pass: what followed the last tokens before, what a grammar leaves no choice about,
+or what the model's own draft head or a draft model writes. The one that has earned most lately guesses."""
 
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -24,6 +24,7 @@ from pie_mlx.engine.speculation.drafting import (
     NgramDrafter,
     Pace,
 )
+from pie_mlx.engine.text.grammar.foresight import RECENT
 from pie_mlx.errors import InvalidArgumentError
 
 HEAD_TRIES = 2
@@ -86,8 +87,8 @@ NO_OFFER = Offer(0, 0.0)
 async def guesses(services: Services, request: DraftRequest) -> tuple[Sequence[int], DraftSource]:
     """The guesses and their source, which learns from the outcome.
 
-    Repetitions cost nothing, so they come first unless somebody else gains more. Raises BatchFailedError when who
-    writes fails on the device, InvalidArgumentError where the source asked for is not there.
+    Repetitions and what a grammar says cost nothing, so they come first unless somebody else gains more. Raises
+    BatchFailedError when who writes fails on the device, InvalidArgumentError where the source asked for is not there.
     """
     drafts = services.drafts
     is_priced = services.queue.plain_seconds is not None
@@ -95,6 +96,10 @@ async def guesses(services: Services, request: DraftRequest) -> tuple[Sequence[i
     model = drafts.model if _asked(request, "draft_model", drafts.model) and is_priced else None
     by_head = NO_OFFER if head is None else _offer_of_head(services, request, head)
     found, source = _repeated(services, request, alone=head is None and model is None, beside=by_head.gain)
+    beside = max(by_head.gain, source.drafter.saved - services.queue.window_steps if found else 0.0)
+    if foreseen := _foreseen(services, request, beside):
+        pace = request.context.grammar_pace
+        found, source = foreseen, DraftSource("grammar", source.drafter, drafts.grammars, pace)
     by_model = NO_OFFER if model is None or found else _offer_of_model(services, request, model)
     uses_head = not found and by_head.guesses > 0 and (not by_model.guesses or by_head.gain >= by_model.gain)
     if head is not None and not uses_head:
@@ -140,6 +145,26 @@ def _repeated(
     if beside > 0 and found and beside > drafter.saved - services.queue.window_steps:
         return [], source
     return found, source
+
+
+def _foreseen(services: Services, request: DraftRequest, beside: float) -> Sequence[int]:
+    """What the grammar makes follow, in the blanks that the text has; nothing where others gain `beside` plain steps
+    and it does not gain more."""
+    context, matchers = request.context, request.first.matchers
+    if request.source not in ("auto", "grammar") or not services.jumps or len(matchers) != 1:
+        return []
+    pace = context.grammar_pace = context.grammar_pace or Pace()
+    may_try, cost = services.drafts.grammars.step(), services.queue.window_steps
+    if not (may_try and beside <= 0) and pace.saved - cost <= max(beside, 0.0):
+        return []
+    inputs, read = request.inputs, _reader(services, context)
+    recent = RECENT - min(len(inputs), RECENT)
+    found = services.language.grammars.foresight.tokens(
+        matchers[0],
+        inputs[-1],
+        lambda: [*read(min(recent, services.store.sequence_length(context.id))), *inputs[-RECENT:]],
+    )
+    return found[: min(pace.length, request.most)]
 
 
 def _offer_of_head(services: Services, request: DraftRequest, head: DraftHeadRunner) -> Offer:

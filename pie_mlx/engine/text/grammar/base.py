@@ -77,6 +77,11 @@ class Walk(ABC):
         return NO_FREEDOM
 
     @property
+    def forced_text(self) -> bytes:
+        """What must follow, however it is cut into tokens, as far as it knows."""
+        return b""
+
+    @property
     def innermost(self) -> "Walk":
         """The walk that computes the masks of this one."""
         return self
@@ -123,6 +128,11 @@ class Matcher:
     def freedom(self) -> Freedom:
         """How long it forbids nothing, as far as it knows."""
         return self._walk.freedom
+
+    @property
+    def forced_text(self) -> bytes:
+        """What must follow, however it is cut into tokens, as far as it knows."""
+        return b"" if self._stopped or self._walk.is_exhausted else self._walk.innermost.forced_text
 
     @property
     def awaits(self) -> Walk | None:

@@ -98,6 +98,10 @@ class LlguidanceWalk(Walk):
         return LlguidanceWalk(self._matcher.deep_copy(), self._memory, self._spellings)
 
     @property
+    def forced_text(self) -> bytes:
+        return self._matcher.compute_ff_bytes()
+
+    @property
     def is_complete(self) -> bool:
         return self._matcher.is_accepting()
 

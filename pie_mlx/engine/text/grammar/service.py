@@ -13,6 +13,7 @@ from pie_mlx.engine.text.grammar.base import Matcher, Walk
 from pie_mlx.engine.text.grammar.cache import CompileCache
 from pie_mlx.engine.text.grammar.deadline import Deadline
 from pie_mlx.engine.text.grammar.dialect import dialect_of, prepare_lark
+from pie_mlx.engine.text.grammar.foresight import Foresight
 from pie_mlx.engine.text.grammar.gbnf import gbnf_to_lark
 from pie_mlx.engine.text.grammar.json_schema.as_defined import as_defined, with_references_alone
 from pie_mlx.engine.text.grammar.json_schema.endless import check_endings
@@ -90,7 +91,7 @@ class GrammarService:
         self._stop_tokens = tuple(stop_tokens)
         self._tools = tools
         self._marks = marks
-        self.ahead = MasksAhead()
+        self.ahead, self.foresight = MasksAhead(), Foresight(tokenizer)
         self.thoughts = Thoughts(tokenizer.bytes_by_id.tokens, vocabulary_size, marks)
         self._deadline = Deadline(compile_seconds, _COMPILING_AT_ONCE)
         self._engines = CompileCache[Engines](_STOP_SETS)

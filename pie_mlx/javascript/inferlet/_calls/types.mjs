@@ -720,7 +720,7 @@
  * @property {Ints | null} [drafts]
  * @property {Ints | null} [parents]
  * @property {Ints} [stop_tokens]
- * @property {'auto' | 'draft_model' | 'mtp' | 'ngram'} [source]
+ * @property {'auto' | 'draft_model' | 'grammar' | 'mtp' | 'ngram'} [source]
  */
 
 /**

@@ -57,12 +57,13 @@ export class NoDrafting {
 }
 
 /**
- * Who drafts in the engine: text that repeats, the model's own draft head, a smaller model, or the one that has earned most.
- * @typedef {'auto' | 'ngram' | 'mtp' | 'draft_model'} DraftSourceName
+ * Who drafts in the engine: text that repeats, the model's own draft head, a smaller model, a grammar, or the one that
+ * has earned most.
+ * @typedef {'auto' | 'ngram' | 'mtp' | 'draft_model' | 'grammar'} DraftSourceName
  */
 
 /** @type {readonly DraftSourceName[]} */
-const SOURCES = ['auto', 'ngram', 'mtp', 'draft_model'];
+const SOURCES = ['auto', 'ngram', 'mtp', 'draft_model', 'grammar'];
 
 /** The engine drafts. */
 export class SystemDrafting extends NoDrafting {

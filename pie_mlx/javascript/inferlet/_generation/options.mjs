@@ -25,7 +25,8 @@
  * expected number of tokens, for bids only, which are renewed before each step unless `rebidEachStep` is false. With
  * `systemSpeculation` the engine drafts tokens, with `speculator` the program does: the tokens are the same, but one
  * step may give several. `speculation` names who drafts in the engine: `ngram` repeats text, `mtp` is the model's own
- * draft head, `draft_model` a smaller model, and `auto`, as with `systemSpeculation`, the one that has earned most lately.
+ * draft head, `draft_model` a smaller model, `grammar` writes what a grammar leaves no choice about but for blanks, and
+ * `auto`, as with `systemSpeculation`, is the one that has earned most lately.
  * `adapter` is applied in every step, with the noise of `zoSeed` added. `others` are the contexts whose rows the
  * sampler's rule reads, in its order, each perhaps with an adapter of its own: they get the same cue and go on with the
  * same tokens. Nothing is drafted with them.

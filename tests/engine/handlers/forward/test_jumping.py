@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,8 @@ from hypothesis import strategies as st
 
 from inferlet import Context, Entropy, Generator, GrammarConstraint, JsonSchema, Regex, Sampler
 from inferlet.rules import min_p
+from pie_mlx.calls import DraftSourceName
+from pie_mlx.engine.speculation.drafting import Allowance
 from pie_mlx.events import PassCompleted, TickCompleted
 from tests.engine.acts import PENALIZED, step_by_step
 from tests.engine.outcome import Outcome, outcome
@@ -91,7 +94,7 @@ OPTIONS = st.fixed_dictionaries(
         "sampler": st.sampled_from([GREEDY, PENALIZED, WARM, Sampler.top_p(0.8, 0.95, seed=3)]),
         "max_tokens": st.integers(1, 30),
         "constrain": SCHEMAS.map(lambda schema: JsonSchema(json.dumps(schema))),
-        "system_speculation": st.booleans(),
+        "speculation": st.sampled_from([None, "auto", "grammar"]),
     }
 )
 
@@ -124,6 +127,49 @@ async def test_a_text_without_a_choice_takes_one_pass(engine: Running) -> None:
     assert (told.forced_tokens, told.input_tokens) == (output.raw.forced, 9)
     assert told.drawn_tokens == len(output.tokens)
     assert steps(engine, first) == 1
+
+
+BLANKS = JsonSchema(
+    json.dumps(
+        {
+            "type": "object",
+            "properties": {"verdict": {"enum": ["accept", "reject"]}, "confidence": {"type": "boolean"}},
+            "required": ["verdict", "confidence"],
+        }
+    )
+)
+"""The model may put blanks between all parts, so that the grammar leaves a choice nearly everywhere."""
+
+
+async def drafting(engine: Running, sampler: Sampler, speculation: DraftSourceName) -> tuple[list[int], int, set[str]]:
+    """The text, in how many passes, and who drafted, once the grammar may try."""
+    services = engine.core.services
+    services.drafts = replace(services.drafts, grammars=Allowance())
+    first, told = len(engine.events), set[str]()
+    with Context(engine.model) as context:
+        context.user("Write it as JSON.")
+        tokens: list[int] = []
+        async for step in context.generate(sampler, constrain=BLANKS, speculation=speculation, max_tokens=60):
+            output = await step.execute()
+            tokens += output.tokens
+            told |= {output.raw.drafted_by} if output.raw else set()
+    return tokens, len(passes(engine, first)), told - {""}
+
+
+@pytest.mark.parametrize("sampler", [GREEDY, WARM])
+async def test_text_that_must_come_but_for_its_blanks_is_drafted(engine: Running, sampler: Sampler) -> None:  # V8
+    with without_jumps(engine):
+        plain, passes_of_plain, told = await drafting(engine, sampler, "grammar")
+    assert "grammar" not in told
+    tokens, taken, told = await drafting(engine, sampler, "grammar")
+    assert tokens == plain
+    assert "grammar" in told
+    assert taken < passes_of_plain
+
+
+async def test_a_grammar_drafts_among_others(engine: Running) -> None:
+    assert "grammar" in (await drafting(engine, GREEDY, "auto"))[2]
+    assert "grammar" not in (await drafting(engine, GREEDY, "ngram"))[2]
 
 
 async def test_no_more_tokens_come_than_were_asked_for(engine: Running) -> None:

@@ -53,6 +53,10 @@ class UniqueItemsWalk(Walk):
         return twin
 
     @property
+    def forced_text(self) -> bytes:
+        return self._inner.forced_text
+
+    @property
     def is_complete(self) -> bool:
         return self._inner.is_complete
 

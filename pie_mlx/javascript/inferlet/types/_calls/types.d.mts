@@ -718,7 +718,7 @@ export type SentSpeculation = {
     drafts?: Ints | null | undefined;
     parents?: Ints | null | undefined;
     stop_tokens?: Ints | undefined;
-    source?: "auto" | "draft_model" | "mtp" | "ngram" | undefined;
+    source?: "auto" | "grammar" | "draft_model" | "mtp" | "ngram" | undefined;
 };
 /**
  * What a text is expected to come to: `expected` tokens in all, None if unknown, with the squared

@@ -88,7 +88,8 @@ export type Speculator = {
     reset: () => void;
 };
 /**
- * Who drafts in the engine: text that repeats, the model's own draft head, a smaller model, or the one that has earned most.
+ * Who drafts in the engine: text that repeats, the model's own draft head, a smaller model, a grammar, or the one that
+ * has earned most.
  */
-export type DraftSourceName = "auto" | "ngram" | "mtp" | "draft_model";
+export type DraftSourceName = "auto" | "ngram" | "mtp" | "draft_model" | "grammar";
 import type { SentSpeculation } from '../_calls/types.mjs';
