@@ -116,6 +116,7 @@ def test_a_program_waits_for_the_users_of_a_model_whose_draft_model_is_in_its_wa
 
 
 SIZES = {"a": 60, "b": 50, "c": 30, "d": 20}
+NOBODY = Resident("", 0)
 
 
 @dataclass
@@ -123,6 +124,7 @@ class World:
     """An engine's models with 100 bytes, and programs that each use some models, one after the other."""
 
     programs: dict[str, list[str]]
+    drafters: dict[str, str] = field(default_factory=dict[str, str])
     now: float = 0.0
     residents: dict[str, Resident] = field(default_factory=dict[str, Resident])
     demands: list[Demand] = field(default_factory=list[Demand])
@@ -131,20 +133,38 @@ class World:
     def step(self) -> None:
         for program, models in self.programs.items():
             waits = any(demand.process == program for demand in self.demands)
-            if models and not waits and not any(program in one.holders for one in self.residents.values()):
-                self.demands.append(Demand(models[0], program, SIZES[models[0]], self.now))
+            if models and not waits:
+                self.demands.append(self._demand(program, models[0]))
         match next_move(list(self.residents.values()), self.demands, 100, self.now):
             case Load(model=model):
                 self._load(model)
             case Unload(model=model):
                 assert not self.residents[model].holders
+                assert not self.residents[model].drafts_for
                 del self.residents[model]
             case Refuse(demand=demand):
                 self.demands.remove(demand)
+                self._let_go(demand.process)
                 self.programs[demand.process].clear()
             case Wait(seconds=seconds):
                 self.now += 0.1 if seconds is None else max(seconds, 1e-6)
+        for target, drafter in self.drafters.items():
+            assert target not in self.residents or drafter in self.residents
+            if drafter in self.residents:
+                targets = frozenset({target} & self.residents.keys())
+                self.residents[drafter] = replace(self.residents[drafter], drafts_for=targets)
         assert sum(one.size_bytes for one in self.residents.values()) <= 100
+
+    def _demand(self, program: str, model: str) -> Demand:
+        """What a program waits for: for the draft model first, which it holds until it has the model itself."""
+        drafter = self.drafters.get(model, "")
+        if drafter and program not in self.residents.get(drafter, NOBODY).holders:
+            model, drafter = drafter, ""
+        return Demand(model, program, SIZES[model], self.now, drafter)
+
+    def _let_go(self, program: str) -> None:
+        for name, one in self.residents.items():
+            self.residents[name] = replace(one, holders=one.holders - {program})
 
     def _load(self, model: str) -> None:
         served = {demand.process for demand in self.demands if demand.model == model}
@@ -155,7 +175,11 @@ class World:
             )
         self.demands = [demand for demand in self.demands if demand.model != model]
         for program in served:  # it uses the model at once, and is done with it
-            self.programs[program].pop(0)
+            if self.programs[program][0] == model:
+                self.programs[program].pop(0)
+                self._let_go(program)
+            else:
+                self.residents[model] = held(self.residents[model], *self.residents[model].holders, program)
         self.residents[model] = replace(self.residents[model], used_seconds=self.now)
 
 
@@ -163,7 +187,7 @@ class World:
 def test_all_programs_finish_memory_is_never_promised_twice_and_models_stay_for_the_stated_time(
     uses: list[list[str]],
 ) -> None:
-    world = World({f"p{number}": list(models) for number, models in enumerate(uses)})
+    world = World({f"p{number}": list(models) for number, models in enumerate(uses)}, {"b": "d"})
     for _ in range(400):
         world.step()
         if not any(world.programs.values()):
