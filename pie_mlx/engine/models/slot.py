@@ -123,7 +123,7 @@ class ModelSlot:
         """Raises ModelError while programs use it, other models have its weights, or it has what would be lost."""
         if targets := self.drafts_for():
             why = f"it drafts for {', '.join(sorted(targets))} with the same weights"
-            raise ModelError(f"model {self.name!r}: {why}", hint=f"unload {min(targets)} before")
+            raise ModelError(f"model {self.name!r}: {why}", hint=f"unload {min(targets)} first")
         count = len(self.holders())
         if why := f"{plural(count, 'program uses', 'programs use')} it" if count else self.holds_unsaved():
             raise ModelError(f"model {self.name!r}: {why}", hint="end these programs, or wait for them")

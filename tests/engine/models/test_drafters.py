@@ -102,7 +102,7 @@ def test_a_model_that_drafts_for_another_one_is_unloaded_after_it_and_comes_back
     with use_host(host), Context(Model.load("large")):
         with pytest.raises(ModelError, match="'small': it drafts for large with the same weights") as refused:
             finished(pair.core.unload_model("small"))
-        assert refused.value.hint == "unload large before"
+        assert refused.value.hint == "unload large first"
     finished(pair.core.close_process(host.process_id))
     finished(pair.core.unload_model("large"))
     assert pair.states() == {"large": "unloaded", "small": "loaded"}
