@@ -14,7 +14,8 @@ class EngineModels:
 
     async def list(self) -> list[dict[str, Any]]:
         """Every model that can be used, the default one first: its `name`, its `state`, the `size_bytes` that it takes
-        of the memory, how many `processes` use it, and in how many seconds it leaves unused."""
+        of the memory, how many `processes` use it, and in how many seconds it leaves unused; of one that is loading the
+        `progress`, of one in memory its `pages` and their `price`."""
         return json.loads(await self._connection.ask("query", subject="models", record="{}"))["models"]
 
     async def load(self, name: str) -> None:

@@ -14,7 +14,7 @@ from pie_mlx.engine.model.runner.token_watch import TokenWatch
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
 from pie_mlx.errors import ContextBusyError, ProcessError
-from pie_mlx.events import BidDeclared, ContextPages, ProcessPages
+from pie_mlx.events import BidDeclared, ContextPages, PageUsage, ProcessPages
 from pie_mlx.metal import page_bytes
 
 _NEAREST = ("running", "restoring", "waiting", "suspended")
@@ -47,6 +47,14 @@ class MarketStatus(msgspec.Struct, frozen=True):
     contexts_waiting: int
     contexts_suspended: int
     contexts_restoring: int
+
+
+class PoolStatus(msgspec.Struct, frozen=True):
+    """The pool of a model in memory, and its price in credits per page and tick."""
+
+    model: str
+    pages: PageUsage
+    price: float
 
 
 class ContextStatus(msgspec.Struct, frozen=True):
@@ -162,6 +170,11 @@ def market_status(services: Services) -> MarketStatus:
     counts = Counter(_activity(services, context) for context in contexts)
     each = (counts[state] for state in ("running", "waiting", "suspended", "restoring"))
     return MarketStatus(services.accounting.price, *each)
+
+
+def pool_status(services: Services) -> PoolStatus:
+    """The use of a model's pages now, and its latest price."""
+    return PoolStatus(services.model_info.name, services.page_report.count().pages, services.accounting.price)
 
 
 def page_size(services: Services) -> int:

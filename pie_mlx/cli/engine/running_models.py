@@ -8,7 +8,7 @@ from pie_mlx.cli.options import Common
 from pie_mlx.cli.terminal.text import size, table
 from pie_mlx.client import Client
 
-_HEADINGS = ("MODEL", "STATE", "SIZE", "PROGRAMS", "LEAVES", "WHAT IT DOES")
+_HEADINGS = ("MODEL", "STATE", "SIZE", "PAGES", "PRICE", "PROGRAMS", "LEAVES", "WHAT IT DOES")
 
 
 def list_running(common: Common) -> None:
@@ -31,4 +31,6 @@ def _cells(row: dict[str, Any]) -> list[str]:
     leaves = "" if row["state"] != "loaded" else "-" if left is None else f"in {left:.0f} s"
     progress = row["progress"]
     state = row["state"] if progress is None else f"{row['state']} {progress * 100:.0f} %"
-    return [row["name"], state, size(row["size_bytes"]), str(row["processes"]), leaves, row["text"]]
+    pages = f"{row['pages']['used']}/{row['pages']['total']}" if row["pages"] else ""
+    price = f"{row['price']:.2f}" if row["pages"] else ""
+    return [row["name"], state, size(row["size_bytes"]), pages, price, str(row["processes"]), leaves, row["text"]]

@@ -10,6 +10,7 @@ import msgspec
 
 import pie_mlx
 from pie_mlx.engine import inspection
+from pie_mlx.engine.services import Services
 from pie_mlx.errors import InvalidArgumentError, ProcessError
 from pie_mlx.runtime.registry import OutputLogs, checked_id, result_of
 from pie_mlx.runtime.registry.output_log import plain_lines
@@ -106,18 +107,22 @@ async def query(connection: Connection, request: Query) -> str:
 async def model_status(connection: Connection, options: NoOptions) -> dict[str, object]:
     del options
     service = connection.service
-    pages = await service.engine.page_usage()
-    market = inspection.joined_markets(await service.engine.consult_all(inspection.market_status))
-    name = service.model
-    ours = {
+    found = dict(await service.engine.consult_all(lambda services: (services.model_info.name, _figures(services))))
+    ours = {f"{name}.{key}": value for name, figures in found.items() for key, value in figures.items()}
+    return service.totals.model_status(service.model) | ours
+
+
+def _figures(services: Services) -> dict[str, object]:
+    """The figures of one model in memory."""
+    pages = services.page_report.count().pages
+    return {
         "kv_pages_used": pages.used,
         "kv_pages_total": pages.total,
         "kv_pages_shared": pages.shared,
         "kv_pages_cached": pages.cached,
-        "adapter_bytes": sum(await service.engine.consult_all(lambda services: services.adapters.size_bytes)),
-        **msgspec.structs.asdict(market),
+        "adapter_bytes": services.adapters.size_bytes,
+        **msgspec.structs.asdict(inspection.market_status(services)),
     }
-    return service.totals.model_status(name) | {f"{name}.{key}": value for key, value in ours.items()}
 
 
 @answers("engine_info")
@@ -280,9 +285,15 @@ async def adapters(connection: Connection, options: NoOptions) -> dict[str, obje
 
 @answers("models")
 async def models(connection: Connection, options: NoOptions) -> dict[str, object]:
-    """Every model that can be used, the default one first: whether it is in memory, and what it takes of that."""
+    """Every model that can be used, the default one first: whether it is in memory, and what it takes of that. Those
+    in memory that have pages have a price too."""
     del options
-    return {"models": connection.service.engine.models.status()}
+    engine = connection.service.engine
+    pools = {pool.model: pool for pool in await engine.consult_all(inspection.pool_status) if pool.pages.total}
+    found = [(msgspec.structs.asdict(status), pools.get(status.name)) for status in engine.models.status()]
+    return {
+        "models": [{**row, "pages": pool and pool.pages, "price": pool and pool.price} for row, pool in found],
+    }
 
 
 @answers("mcp_servers")

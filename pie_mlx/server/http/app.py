@@ -13,7 +13,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 import pie_mlx
-from pie_mlx.engine.inspection import tick_failure
+from pie_mlx.engine.inspection import pool_status, tick_failure
 from pie_mlx.errors import EngineStoppedError
 from pie_mlx.runtime.program.semver import Version
 from pie_mlx.server.access.request_checks import check_token
@@ -42,7 +42,8 @@ def http_app(service: Service) -> ASGIApp:
     async def metrics(request: Request) -> Response:
         del request
         service.totals.pages = await service.engine.page_usage()
-        return Response(metrics_text(service), headers={"content-type": CONTENT_TYPE})
+        pools = await service.engine.consult_all(pool_status)
+        return Response(metrics_text(service, pools), headers={"content-type": CONTENT_TYPE})
 
     async def versions(request: Request) -> Response:
         name = request.path_params["name"]

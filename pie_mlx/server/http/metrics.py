@@ -1,12 +1,14 @@
 """Metrics for Prometheus."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from prometheus_client import CollectorRegistry, disable_created_metrics, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from pie_mlx.engine.inspection import PoolStatus
+from pie_mlx.events import PageUsage
 from pie_mlx.runtime.registry import User
 from pie_mlx.server.service import Service
 
@@ -15,16 +17,16 @@ disable_created_metrics()
 _EVERYTHING = User("metrics", admin=True)
 
 
-def metrics_text(service: Service) -> bytes:
-    """All metrics in the text format."""
+def metrics_text(service: Service, pools: Sequence[PoolStatus] = ()) -> bytes:
+    """All metrics in the text format, with the pools of the models in memory."""
     registry = CollectorRegistry()
-    registry.register(_ServiceCollector(service))
+    registry.register(_ServiceCollector(service, pools))
     return generate_latest(registry) + generate_latest(service.metrics)
 
 
 class _ServiceCollector(Collector):
-    def __init__(self, service: Service) -> None:
-        self._service = service
+    def __init__(self, service: Service, pools: Sequence[PoolStatus]) -> None:
+        self._service, self._pools = service, pools
 
     def collect(self) -> Iterator[Metric]:
         totals, service = self._service.totals, self._service
@@ -46,8 +48,9 @@ class _ServiceCollector(Collector):
         yield _counter("pie_signals_ignored", "Messages and files that no process received", service.ignored_signals)
         yield _gauge("pie_connections", "Open connections", len(service.connections))
         yield _gauge("pie_contexts_waiting", "Contexts left out of the latest batch", totals.waiting)
-        yield _gauge("pie_clearing_price", "Credits per page and tick", totals.price)
+        yield _gauge("pie_clearing_price", "Credits per page and tick, at the first model", totals.price)
         yield _pages(self._service)
+        yield from _of_models(self._pools)
         yield _processes(self._service)
 
 
@@ -60,11 +63,27 @@ def _gauge(name: str, help: str, value: float) -> Metric:
 
 
 def _pages(service: Service) -> Metric:
-    family = GaugeMetricFamily("pie_pages", "Pages of the pool", labels=["state"])
-    usage = service.totals.pages
-    for state, value in (("used", usage.used), ("cached", usage.cached), ("free", usage.free)):
+    family = GaugeMetricFamily("pie_pages", "Pages of the pools of all models", labels=["state"])
+    for state, value in _by_state(service.totals.pages):
         family.add_metric([state], value)
     return family
+
+
+def _by_state(usage: PageUsage) -> tuple[tuple[str, int], ...]:
+    return ("used", usage.used), ("cached", usage.cached), ("free", usage.free)
+
+
+def _of_models(pools: Sequence[PoolStatus]) -> Iterator[Metric]:
+    pages = GaugeMetricFamily("pie_model_pages", "Pages of a model's pool", labels=["model", "state"])
+    price = GaugeMetricFamily("pie_model_clearing_price", "Credits per page and tick at a model", labels=["model"])
+    for pool in pools:
+        if not pool.pages.total:  # an encoder
+            continue
+        price.add_metric([pool.model], pool.price)
+        for state, value in _by_state(pool.pages):
+            pages.add_metric([pool.model, state], value)
+    yield pages
+    yield price
 
 
 def _processes(service: Service) -> Metric:

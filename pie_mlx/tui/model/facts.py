@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from pie_mlx.events import PageUsage
 from pie_mlx.gpu_meter.gpu_reading import NOT_READ, GpuReading
 
 
@@ -63,6 +64,18 @@ class Machine(msgspec.Struct, frozen=True):
     gpu: GpuReading = NOT_READ
 
 
+class ModelRow(msgspec.Struct, frozen=True):
+    """A model of the engine; `progress` is that of its loading, `pages` and `price` are those of one in memory."""
+
+    name: str
+    state: str
+    size_bytes: int = 0
+    processes: int = 0
+    progress: float | None = None
+    pages: PageUsage | None = None
+    price: float | None = None
+
+
 class Facts(msgspec.Struct, frozen=True):
     """None if the source cannot know. `waits` says what running programs wait for, by their ids."""
 
@@ -71,6 +84,7 @@ class Facts(msgspec.Struct, frozen=True):
     waits: Mapping[str, str] = {}
     mcp_servers: tuple[ConfiguredServer, ...] = ()
     machine: Machine | None = None
+    models: tuple[ModelRow, ...] = ()
 
 
 NO_FACTS = Facts()

@@ -90,3 +90,8 @@ def moment(seconds: float, started_seconds: float) -> str:
 
 def _is_visible(letter: str) -> bool:
     return unicodedata.category(letter) not in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+
+
+def size(number: int) -> str:
+    """`512 MiB`, `12.3 GiB`."""
+    return f"{number / (1 << 30):.1f} GiB" if number >= 1 << 30 else f"{number >> 20} MiB"

@@ -8,7 +8,7 @@ from textual.widget import Widget
 
 from pie_mlx.gpu_meter.gpu_reading import GpuReading
 from pie_mlx.tui.model.facts import Machine
-from pie_mlx.tui.model.text import count
+from pie_mlx.tui.model.text import count, size
 from pie_mlx.tui.model.views.reuse import ReuseWindow, reuse_windows
 from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
 from pie_mlx.tui.view import View
@@ -69,11 +69,6 @@ def _origins(whole: ReuseWindow) -> list[Share]:
         Share("replayed", whole.replayed, "warn"),
         Share("computed", whole.computed, "main"),
     ]
-
-
-def size(number: int) -> str:
-    """`512 MiB`, `12.3 GiB`."""
-    return f"{number / (1 << 30):.1f} GiB" if number >= 1 << 30 else f"{number >> 20} MiB"
 
 
 def machine_rows(machine: Machine | None) -> list[list[Piece]]:

@@ -10,7 +10,8 @@ from textual.widget import Widget
 from pie_mlx.events import PageUsage
 from pie_mlx.plural import plural
 from pie_mlx.tui.model import MonitorState
-from pie_mlx.tui.model.text import count, credits, duration, rate
+from pie_mlx.tui.model.facts import ModelRow
+from pie_mlx.tui.model.text import count, credits, duration, rate, size
 from pie_mlx.tui.model.views.program_groups import grouped, is_group
 from pie_mlx.tui.model.views.program_row import LIVING, ProgramRow
 from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
@@ -18,6 +19,7 @@ from pie_mlx.tui.screens.columns import MARKS, OVERVIEW
 from pie_mlx.tui.view import View
 from pie_mlx.tui.widgets.canvas import Piece
 from pie_mlx.tui.widgets.chart import Chart
+from pie_mlx.tui.widgets.grid import Grid
 from pie_mlx.tui.widgets.palette import STATUS_TONES
 from pie_mlx.tui.widgets.share_bar import Share, ShareBar
 from pie_mlx.tui.widgets.stats import Stat, StatRow
@@ -36,6 +38,31 @@ def page_shares(pages: PageUsage) -> list[Share]:
     ]
 
 
+MODELS = (("", 24), ("state", 13), ("memory", 10), ("pages", 13), ("price", 7), ("programs", 9))
+MOST_MODELS = 6
+"""Without the focus: with it the panel can be given the whole screen."""
+FRAME_LINES = 3
+_TONES = {"loaded": "good", "loading": "accent", "unloading": "accent", "failed": "bad"}
+
+
+def model_cells(model: ModelRow) -> list[Piece]:
+    """A model with its state, the memory that it takes, its pages and their price; a dot for what it does not have."""
+    is_there = model.state in ("loaded", "unloading")
+    progress = "" if model.progress is None else f" {model.progress * 100:.0f} %"
+    return [
+        Piece(model.name, "bright" if is_there else "muted"),
+        Piece(model.state + progress, _TONES.get(model.state, "muted")),
+        _or_dot(size(model.size_bytes) if is_there else ""),
+        _or_dot(f"{model.pages.used}/{model.pages.total}" if model.pages else ""),
+        _or_dot("" if model.price is None else credits(model.price)),
+        _or_dot(f"{model.processes}" if model.processes else ""),
+    ]
+
+
+def _or_dot(text: str) -> Piece:
+    return Piece(text) if text else Piece("·", "faint")
+
+
 class OverviewScreen(MonitorScreen):
     NAME = "overview"
     BINDINGS: ClassVar = place_bindings("overview")
@@ -48,12 +75,14 @@ class OverviewScreen(MonitorScreen):
         self.price = Chart("Clearing price", "warn", credits, id="price-chart", unit=" cr")
         self.latency = Chart("Pass latency", "accent", duration, id="latency-chart")
         self.pool = ShareBar("Pool", id="pool")
+        self.models = Grid("Models", MODELS, id="models")
         self.top = Table[ProgramRow](OVERVIEW, lambda row: row.id, title="Programs", id="top")
 
     def body(self) -> Iterator[Widget]:
         yield self.figures
         yield Container(self.tokens, self.used, self.price, self.latency, id="charts")
         yield self.pool
+        yield self.models
         yield self.top
 
     def show_body(self, view: View) -> None:
@@ -65,6 +94,10 @@ class OverviewScreen(MonitorScreen):
         self.price.show([sample.price for sample in history], state.price)
         self.latency.show([sample.latency_seconds for sample in history], _latency(state))
         self.pool.show(page_shares(state.pages))
+        several = view.facts.models if len(view.facts.models) > 1 else ()
+        self.set_class(bool(several), "-several")
+        self.models.styles.height = len(several[:MOST_MODELS]) + FRAME_LINES
+        self.models.show([model_cells(model) for model in several])
         self.top.empty = view.no_programs
         self.top.show(grouped(view.programs)[:TOP_PROGRAMS])
         self.top.name_border(subtitle=f"{len(view.programs)}, most pages first")
@@ -81,8 +114,9 @@ class OverviewScreen(MonitorScreen):
 
 
 def figures(view: View) -> tuple[Stat, ...]:
-    """The six figures at the top."""
+    """The six figures at the top. Pages and price are those of the first model."""
     state = view.state
+    whose = f"of {view.facts.models[0].name}" if len(view.facts.models) > 1 else ""
     counts = Counter(row.status for row in view.programs)
     batch = (state.batch_contexts, state.batch_tokens) if state.computes else (0, 0)
     living = sum(process.lives for process in state.processes.values())
@@ -94,8 +128,8 @@ def figures(view: View) -> tuple[Stat, ...]:
             "good",
             _muted(f"+ {rate(state.prefill_per_second)} prefill"),
         ),
-        Stat("pages", f"{state.pages.used}", f"of {state.pages.total}", "main", _muted(_used(state))),
-        Stat("price", credits(state.price), "cr", "warn", _muted(_pressure(state))),
+        Stat("pages", f"{state.pages.used}", f"of {state.pages.total}", "main", _muted(whose or _used(state))),
+        Stat("price", credits(state.price), "cr", "warn", _muted(whose or _pressure(state))),
         Stat("programs", f"{living}", "alive", "bright", _counts(counts)),
         Stat(
             "batch",

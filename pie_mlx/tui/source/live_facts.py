@@ -7,7 +7,7 @@ import msgspec
 from pie_mlx.client import Client
 from pie_mlx.documents import toml_document
 from pie_mlx.errors import InvalidArgumentError
-from pie_mlx.tui.model.facts import ConfiguredServer, Connection, Facts, InstalledProgram, Machine, Parameter
+from pie_mlx.tui.model.facts import ConfiguredServer, Connection, Facts, InstalledProgram, Machine, ModelRow, Parameter
 
 
 async def ask_facts(client: Client, known: Facts) -> Facts:
@@ -23,6 +23,7 @@ async def ask_facts(client: Client, known: Facts) -> Facts:
         machine = msgspec.convert(await client.query("machine"), Machine)
     except InvalidArgumentError:  # an older server
         machine = None
+    models = await _models(client)
     programs = [await _program(client, entry, known) for entry in listed]
     waits = {str(row["id"]): str(row["reason"]) for row in running if row.get("reason")}
     return Facts(
@@ -31,7 +32,15 @@ async def ask_facts(client: Client, known: Facts) -> Facts:
         waits=waits,
         mcp_servers=configured,
         machine=machine,
+        models=models,
     )
+
+
+async def _models(client: Client) -> tuple[ModelRow, ...]:
+    try:
+        return msgspec.convert(await client.models.list(), tuple[ModelRow, ...])
+    except InvalidArgumentError:  # an older server
+        return ()
 
 
 async def _configured(client: Client) -> tuple[ConfiguredServer, ...]:

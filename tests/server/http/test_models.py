@@ -51,6 +51,11 @@ def fetch(server, path, body=None):
         return error.code, json.loads(error.read())
 
 
+def metrics_of(server):
+    with urllib.request.urlopen(f"{server.http}/metrics") as answer:
+        return answer.read().decode().splitlines()
+
+
 async def work(server, act):
     async with await connect(server.url, token=server.server.token) as client:
         return await act(client)
@@ -89,6 +94,20 @@ async def test_a_client_loads_a_model_and_gives_its_memory_back(server):
     assert (await states(server))["router"] == "loaded"
     await work(server, lambda client: client.models.unload("router"))
     assert (await states(server))["router"] == "unloaded"
+
+
+async def test_each_model_in_memory_has_pages_and_a_price_of_its_own(server):
+    await work(server, lambda client: client.models.load("router"))
+    rows = await work(server, lambda client: client.models.list())
+    assert [(row["pages"]["total"], row["price"]) for row in rows] == [(64, 0.0), (64, 0.0)]
+    status = await work(server, lambda client: client.query("model_status"))
+    assert (status["main.kv_pages_total"], status["router.kv_pages_total"]) == (64, 64)
+    figures = metrics_of(server)
+    assert 'pie_model_clearing_price{model="router"} 0.0' in figures
+    assert 'pie_model_pages{model="router",state="free"} 64.0' in figures
+    await work(server, lambda client: client.models.unload("router"))
+    _, router = await work(server, lambda client: client.models.list())
+    assert (router["pages"], router["price"]) == (None, None)
 
 
 async def test_a_model_that_is_not_there_cannot_be_loaded(server):
