@@ -6,9 +6,10 @@ async with await connect(unix_socket=...) as client:
         ...
 """
 
-from pie_mlx.client.client import Client, Watch, connect
+from pie_mlx.client.client import Client, connect
 from pie_mlx.client.discovery import Address, find_engine
 from pie_mlx.client.frames import EngineEvent
 from pie_mlx.client.process import RemoteProcess
+from pie_mlx.client.watch import Watch
 
 __all__ = ["Address", "Client", "EngineEvent", "RemoteProcess", "Watch", "connect", "find_engine"]

@@ -5,7 +5,6 @@ import contextlib
 import json
 import weakref
 from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -19,26 +18,12 @@ from pie_mlx.client.inputs import input_text, record_text
 from pie_mlx.client.login import log_in, proved_key
 from pie_mlx.client.mcp_servers import StdioServer, error_json, failure
 from pie_mlx.client.process import Delivery, Download, RemoteProcess, as_event
+from pie_mlx.client.watch import Watch, WatchQueue
 from pie_mlx.errors import McpError, PieError, SessionClosedError
 from pie_mlx.events import ProcessFailed, ProcessReturned
 from pie_mlx.wire_text import clean_text
 
 SHOWN_ID_CHARACTERS = 8
-
-WatchQueue = asyncio.Queue[frames.EngineEvent | PieError]
-"""Events of a watch, or the reason for its end."""
-
-
-@dataclass(frozen=True, slots=True)
-class Watch:
-    """A snapshot of the engine, and the events since.
-
-    `events` raises SessionClosedError at the end of the connection, and when the same client starts another watch.
-    Close them with `aclose` to stop watching.
-    """
-
-    snapshot: dict[str, Any]
-    events: AsyncGenerator[frames.EngineEvent, None]
 
 
 class Client:
@@ -142,9 +127,16 @@ class Client:
         await self._connection.ask("remove_program", name=name, version=version)
 
     async def launch(
-        self, program: str, input: Any = None, *, attach: bool = True, token_budget: int | None = None
+        self,
+        program: str,
+        input: Any = None,
+        *,
+        attach: bool = True,
+        token_budget: int | None = None,
+        model: str | None = None,
     ) -> RemoteProcess:
-        """Start an installed program, `name` or `name@version`. Raises LaunchError.
+        """Start an installed program, `name` or `name@version`, with `model` as its default one, None for the engine's.
+        Raises LaunchError and ModelNotFoundError.
 
         When this is cancelled, a process that was already started is terminated, because the caller has no id for it.
         """
@@ -159,6 +151,7 @@ class Client:
             input=text,
             capture_outputs=attach,
             token_budget=token_budget,
+            **({} if model is None else {"model": model}),  # engines of the first release do not know it
         )
         return started[0]
 

@@ -32,7 +32,8 @@ class Address:
 
 
 class LocalEngine(msgspec.Struct, frozen=True):
-    """An engine's record in its home directory. `model` is its name for the model, `source` the model's identity.
+    """An engine's record in its home directory. `model` is its name for the model, `source` the model's identity;
+    `others` are the identities of further models by their names.
     `variables` of the environment set its configuration; their values are digests."""
 
     pid: int
@@ -41,6 +42,7 @@ class LocalEngine(msgspec.Struct, frozen=True):
     model: str = ""
     source: str = ""
     variables: dict[str, str] = {}
+    others: dict[str, str] = {}
 
 
 def find_engine(url: str | None, environment: Mapping[str, str], home: Path) -> Address | None:

@@ -132,14 +132,17 @@ class EngineCore:
         parent: str | None = None,
         ports: Ports | None = None,
         tap: Tap | None = None,
+        model: str = "",
     ) -> ProcessHost:
-        """Registers a process and returns its host. Raises InvalidArgumentError for a budget below 1 (M2).
+        """Registers a process and returns its host. Raises InvalidArgumentError for a budget below 1 (M2), and
+        ModelNotFoundError.
 
         `process_id` is a UUID that no process has used; None draws one. With a `parent` the process shares that
         process's account (M1); EngineStoppedError is raised if the parent has ended. `ports` is what else it can reach.
-        All its calls pass through the `tap`.
+        All its calls pass through the `tap`. Its default model is `model`, or else its parent's or the first.
         """
         models, roster = self.models, self._running().roster
+        default = model and self._names.resolve(model)
 
         async def register() -> HostedProcess:
             process = roster.open(
@@ -150,6 +153,7 @@ class EngineCore:
                 process_id=process_id,
                 parent=parent,
                 ports=ports,
+                model=default,
             )
             models.join(process)
             return process

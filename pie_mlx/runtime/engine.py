@@ -194,6 +194,7 @@ class Engine:
         debugger: socket.socket | None = None,
         recorder: Recorder | None = None,
         draws: Draws | None = None,
+        model: str = "",
     ) -> Process:
         """Start a program; it runs beside the caller.
 
@@ -201,11 +202,11 @@ class Engine:
         `on_event` every event of the process; all on the caller's loop, in order. With `capture_output` the program's
         output becomes events, otherwise it goes to this interpreter's own streams. `token_budget` bounds the tokens it
         may run; `process_id` is an unused UUID, None draws one. With a `parent`, the id of a running process, the new
-        one is its child: it pays from the parent's wallet and ends with it. `relay` carries calls to the MCP servers of
-        a client; `http` is the request it answers. A program in a process of its own begins when a debugger that speaks
-        DAP has connected to the listening socket `debugger`, and may then take any time. A `recorder` records it and
-        its children; with the `draws` of a recording it goes on live from where it differs, in a process of its own.
-        Raises LaunchError, and InvalidArgumentError for a budget below 1.
+        one is its child: it pays from the parent's wallet, ends with it, and has its default model unless it names a
+        `model`. `relay` carries calls to MCP servers of a client; `http` is the request it answers. One in a process of
+        its own begins when a debugger that speaks DAP has connected to the listening socket `debugger`, and may then
+        take any time. A `recorder` records it and its children; with the `draws` of a recording it goes on live from
+        where it differs. Raises LaunchError, ModelNotFoundError, and InvalidArgumentError for a budget below 1.
         """
         entry = program if isinstance(program, Entry) else await asyncio.to_thread(_entry, program)
         await prepare(entry, self._workers.components if self._workers else None)
@@ -217,8 +218,7 @@ class Engine:
             on_message, on_file, on_event, self._events.deliver if self._events else None, report
         )
         event_queue = ProcessEventQueue(asyncio.get_running_loop(), callbacks)
-        session = LocalSession(event_queue)
-        process_id = process_id or str(uuid.uuid4())
+        session, process_id = LocalSession(event_queue), process_id or str(uuid.uuid4())
         record = await self._recording(process_id, parent, entry, value, recorder)
         member = LaunchedProcess(username, entry.program, relay, asked_by=parse_traceparent(traceparent))
         with self._ports.entering(process_id, member, parent, http) as ports:
@@ -231,6 +231,7 @@ class Engine:
                 parent=parent,
                 ports=ports,
                 tap=record,
+                model=model,
             )
         process = Process(host.process_id, session, event_queue, http)
         self._processes.add(process)

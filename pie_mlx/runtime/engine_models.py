@@ -35,6 +35,10 @@ class Models:
         """Every model, the default one first."""
         return self._core.models.status()
 
+    def resolve(self, name: str) -> str:
+        """The name of the model that is called so. Raises ModelNotFoundError."""
+        return self._core.names.resolve(name)
+
     async def load(self, name: str) -> None:
         """Have a model in memory. Raises ModelNotFoundError, ModelLoadError and their kin."""
         await self._core.load_model(name)

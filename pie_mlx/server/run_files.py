@@ -19,8 +19,8 @@ SOCKET_PATH_LIMIT_BYTES = 103
 
 
 class EngineFile(msgspec.Struct, frozen=True):
-    """`started_at` is Unix time. `model` is the model's name, `source` its directory or repo id. `variables` are the
-    variables that set its configuration, with digests of their values."""
+    """`started_at` is Unix time. `model` is the model's name, `source` its directory or repo id; `others` are
+    those of further models by their names. `variables` set its configuration, with digests of their values."""
 
     pid: int
     url: str
@@ -30,6 +30,7 @@ class EngineFile(msgspec.Struct, frozen=True):
     model: str = ""
     source: str = ""
     variables: dict[str, str] = {}
+    others: dict[str, str] = {}
 
 
 def run_directory(home: Path) -> Path:

@@ -60,9 +60,10 @@ class Server:
     """Serves while it is entered.
 
     Binds the port at once and listens when the model is loaded. `source` is the directory or repo id of the model named
-    `model`, `variables` the digests of those that set its configuration. `keys` None disables authentication. With
-    `announces`, other commands find it through `home`. `observers` are called with every event. Entering raises
-    ConfigError if the port is in use or another engine runs with `home`, and what the engine raises.
+    `model`, `others` are those of further models by their names, `variables` the digests of the variables that set its
+    configuration. `keys` None disables authentication. With `announces`, other commands find it through `home`.
+    `observers` are called with every event. Entering raises ConfigError if the port is in use or another engine runs
+    with `home`, and what the engine raises.
     """
 
     def __init__(
@@ -73,6 +74,7 @@ class Server:
         home: Path,
         model: str,
         source: str = "",
+        others: Mapping[str, str] | None = None,
         variables: Mapping[str, str] | None = None,
         keys: Keys | None = None,
         limits: RegistryLimits | None = None,
@@ -83,7 +85,7 @@ class Server:
         self._make_engine = make_engine
         self._home = home
         self._model = model
-        self._source = source
+        self._source, self._others = source, dict(others or {})
         self._variables = dict(variables or {})
         self._limits = limits
         self._announces = announces
@@ -198,6 +200,7 @@ class Server:
             self._model,
             self._source,
             self._variables,
+            self._others,
         )
         write_engine_file(self._home, info)
 

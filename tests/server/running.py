@@ -28,6 +28,7 @@ class RunningServer:
         limits=None,
         announces=True,
         source="",
+        others=None,
         engine=dummy_engine,
         model="dummy",
         **engine_options,
@@ -35,7 +36,7 @@ class RunningServer:
         self.home = Path(home)
         self.settings = settings or ServerSettings(port=0)
         make = partial(Server, self.settings, partial(engine, **engine_options), home=self.home, model=model)
-        self._make = partial(make, keys=keys, limits=limits, announces=announces, source=source)
+        self._make = partial(make, keys=keys, limits=limits, announces=announces, source=source, others=others)
         self._ready = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._main()), daemon=True)
         self.failure = None

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from pie_mlx.client.discovery import Address, LocalEngine, local_engine
@@ -17,30 +18,41 @@ def served_source(settings: EngineSettings) -> str:
     return DUMMY if settings.dummy else model_identity(settings.model, settings.revision)
 
 
-def reusable_engine(wanted: str, settings: EngineSettings, home: Path, *, quiet: bool) -> Address | None:
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """An engine that runs, and which of its models is wanted: "" is its default one."""
+
+    address: Address
+    model: str = ""
+
+
+def reusable_engine(wanted: str, settings: EngineSettings, home: Path, *, quiet: bool) -> Serving | None:
     """The running engine, if it serves the model `wanted` with these settings.
 
-    If it serves another one, a line on standard error says that a second engine starts.
+    If it does not, a line on standard error says that a second engine starts.
     """
     if url := os.environ.get("PIE_URL"):
         theirs = f"the model of {url} is unknown"
     elif (found := local_engine(home)) is None:
         return None
-    elif _serves(found, wanted, settings):
-        return Address(found.url, found.socket)
     else:
+        address, source = Address(found.url, found.socket), served_source(settings)
+        if _is(wanted, source, found.model, found.source):
+            return Serving(address)
+        for name, its_source in found.others.items():
+            if _is(wanted, source, name, its_source):
+                return Serving(address, name)
         theirs = f"the running one serves {_described(found)}"
     if not quiet:
         print(f"pie: a second engine is started for {wanted}: {theirs}", file=sys.stderr)
     return None
 
 
-def _serves(engine: LocalEngine, wanted: str, settings: EngineSettings) -> bool:
-    source = served_source(settings)
+def _is(wanted: str, source: str, its_name: str, its_source: str) -> bool:
     # A name that is neither a directory nor a model here may be the engine's own name for its model.
-    is_its_name = wanted == engine.model == source and engine.source != DUMMY
-    return source == engine.source or is_its_name
+    return source == its_source or (wanted == its_name == source and its_source != DUMMY)
 
 
 def _described(engine: LocalEngine) -> str:
-    return DUMMY if engine.source == DUMMY else engine.model or "another model"
+    first = DUMMY if engine.source == DUMMY else engine.model or "another model"
+    return ", ".join([first, *engine.others])

@@ -71,10 +71,11 @@ class RunCommand(click.Command):
 def command(ctx: click.Context, **given: Any) -> int:
     """Run a program, print what it sends as it arrives, and finally what it returns.
 
-    It uses the engine that 'pie serve' has started. It starts one of its own where none runs, where that engine serves
-    another model than --model, and with the options that change the engine (--dummy, --one-shot, --allow-fs,
-    --allow-network, --port, --log, --record, --inline, --debug-port, --config). Beside a running engine of the same
-    model that takes its memory twice; 'pie stop' ends that engine first. It waits for an engine that is starting.
+    It uses the engine that 'pie serve' has started; of an engine with several models, --model is the program's default
+    one. It starts an engine of its own where none runs, where that one does not serve --model, and with the options
+    that change the engine (--dummy, --one-shot, --allow-fs, --allow-network, --port, --log, --record, --inline,
+    --debug-port, --config). Beside a running engine of the same model that takes its memory twice; 'pie stop' ends that
+    engine first. It waits for an engine that is starting.
 
     PATH is a .py, .ts or .js file, a directory with a main file, or a .pie package; NAME is an installed program.
 

@@ -1,6 +1,7 @@
 """Choose the engine for one use of `pie run`, and run the program on it."""
 
 import contextlib
+import dataclasses
 import os
 import sys
 from collections.abc import Callable, Coroutine, Generator
@@ -13,7 +14,7 @@ import msgspec
 from pie_mlx.cli.engine.mcp_file import servers_in
 from pie_mlx.cli.engine.model_settings import chosen_model_settings, requested_settings
 from pie_mlx.cli.engine.recording import recording_in
-from pie_mlx.cli.engine.reuse import reusable_engine
+from pie_mlx.cli.engine.reuse import Serving, reusable_engine
 from pie_mlx.cli.engine.starting import await_starting, warn_of_unused_settings
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.run.local import Observers, prepared_local_run
@@ -21,7 +22,7 @@ from pie_mlx.cli.run.recording.tracing import TraceRecorder, tracing_to
 from pie_mlx.cli.run.request import RunRequest
 from pie_mlx.cli.terminal.errors import INTERRUPTED, warn
 from pie_mlx.cli.terminal.interrupts import Protect, run_interruptible
-from pie_mlx.client.discovery import Address, find_engine
+from pie_mlx.client.discovery import find_engine
 from pie_mlx.config import load_config, pie_home
 from pie_mlx.config.schema import Config, RuntimeConfig
 from pie_mlx.errors import SessionClosedError
@@ -33,8 +34,10 @@ Run = Callable[[Protect], Coroutine[Any, Any, int]]
 
 def run_request(request: RunRequest, common: Common) -> int:
     """Run the program and return the exit code. Raises PieError and click.UsageError before it starts."""
-    address = chosen_engine(request, common)
-    if address is not None:
+    serving = chosen_engine(request, common)
+    address = None if serving is None else serving.address
+    if serving is not None:
+        request = dataclasses.replace(request, served_model=serving.model)
         warn_of_unused_settings(pie_home(os.environ), common)
     try:
         if address is not None and request.watch:
@@ -55,13 +58,13 @@ def start_request(request: RunRequest, common: Common) -> int:
     """Start the program on the running engine, print its id and return the exit code. Raises SessionClosedError."""
     from pie_mlx.cli.run.detached import run_detached
 
-    address = None if request.needs_own_engine else chosen_engine(request, common)
-    if address is None:
+    serving = None if request.needs_own_engine else chosen_engine(request, common)
+    if serving is None:
         raise SessionClosedError(
             "--detach: the program runs on an engine that goes on, and none is used", hint="start one: pie serve -d"
         )
     warn_of_unused_settings(pie_home(os.environ), common)
-    return run_detached(address, request, common)
+    return run_detached(serving.address, dataclasses.replace(request, served_model=serving.model), common)
 
 
 def _run_here(request: RunRequest, common: Common, recorder: TraceRecorder | None) -> int:
@@ -116,8 +119,8 @@ def _observers(log: Path | None, *, debug: bool) -> Generator[Observers]:
         yield printing if writer is None else [*printing, writer.write]
 
 
-def chosen_engine(request: RunRequest, common: Common) -> Address | None:
-    """The running engine; None where the program needs its own one, or another model.
+def chosen_engine(request: RunRequest, common: Common) -> Serving | None:
+    """The running engine, with its model for the program; None where that needs an engine of its own, or another model.
 
     Raises click.UsageError where `--url` names an engine as well.
     """
@@ -126,7 +129,8 @@ def chosen_engine(request: RunRequest, common: Common) -> Address | None:
         if not (common.url or os.environ.get("PIE_URL")):
             await_starting(home, common)
         if request.model is None:
-            return find_engine(common.url, os.environ, home)
+            found = find_engine(common.url, os.environ, home)
+            return None if found is None else Serving(found)
         if not common.url:
             settings = chosen_model_settings(request.model, dummy=False, models=load_config().config.model)
             return reusable_engine(request.model, settings, home, quiet=common.quiet)

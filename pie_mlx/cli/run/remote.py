@@ -81,8 +81,9 @@ class RemoteRun:
         value = program_input(self.request, manifest.parameters)
         if self.source is not None:
             await client.install(self.source.payload, self.source.manifest_text, keep=False)
-        budget = self.request.token_budget
-        return await client.launch(identifier, value, attach=attach, token_budget=budget), manifest
+        budget, model = self.request.token_budget, self.request.served_model or None
+        process = await client.launch(identifier, value, attach=attach, token_budget=budget, model=model)
+        return process, manifest
 
     async def _program(self, client: Client) -> tuple[str, Manifest]:
         if self.source is not None:

@@ -11,6 +11,8 @@ class RunRequest:
     path: Path
     manifest: Path | None = None
     model: str | None = None
+    served_model: str = ""
+    """The name of the running engine's model that it runs on; "" is that engine's default one."""
     dummy: bool = False
     input: str | None = None
     words: tuple[str, ...] = ()

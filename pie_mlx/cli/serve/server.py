@@ -143,6 +143,7 @@ class _Serving:
                 home=home(),
                 model=model_name(self.settings[0]),
                 source=served_source(self.settings[0]),
+                others={one.called: served_source(one) for one in self.settings[1:]},
                 variables=setting_variables(os.environ),
                 keys=user_keys(self.config, home()),
                 limits=registry_limits(self.config),

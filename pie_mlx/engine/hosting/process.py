@@ -29,9 +29,9 @@ class HostedProcess:
     """A process as one model knows it. It names only its own contexts and matchers; another's number is as good as a
     released one.
 
-    `seats` are the same process as each model knows it, by the model's name; what is not of a model is of the first of
-    them, which is made with the process. `closing` gives back what it owns, once it has been closed. `reuse` sums up
-    its prompts. `token_watchers` learn what it draws.
+    `seats` are the same process as each model knows it, by the model's name; what is not of a model is of the seat at
+    the default one, the first of `models`, which is made with the process. `closing` gives back what it owns, once it
+    has been closed. `reuse` sums up its prompts. `token_watchers` learn what it draws.
     """
 
     username: str

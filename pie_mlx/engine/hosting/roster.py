@@ -50,8 +50,10 @@ class Roster(Mapping[str, HostedProcess]):
         process_id: str | None,
         parent: str | None,
         ports: Ports | None,
+        model: str = "",
     ) -> HostedProcess:
-        """A process begins, on its parent's account or one of its own (M1); without a `process_id` one is drawn.
+        """A process begins, on its parent's account or one of its own (M1); without a `process_id` one is drawn. Its
+        default model is `model`, its parent's, or the first.
 
         Raises InvalidArgumentError for a budget below 1 or of a child, EngineStoppedError for a parent that has ended.
         """
@@ -64,6 +66,7 @@ class Roster(Mapping[str, HostedProcess]):
         time = EngineTime(self._threads, debts, partial(self.worked, username))
         account = next(self._accounts) if root is None else root.account
         budget = token_budget if root is None else root.token_budget
+        first = self._models[0] if root is None else root.models[0]
         process = HostedProcess(
             username,
             program,
@@ -73,7 +76,7 @@ class Roster(Mapping[str, HostedProcess]):
             identity,
             ports=ports,
             token_budget=budget,
-            models=self._models,
+            models=_from(model or first, self._models),
             loaded=self.loaded,
             loading=self.loading,
             instance_id=self._instance_id,
@@ -109,6 +112,10 @@ class Roster(Mapping[str, HostedProcess]):
     def _strangers_compute(self, username: str) -> bool:
         """Whether a pass of another user is under way."""
         return _compute(process for process in self._by_id.values() if process.username != username)
+
+
+def _from(first: str, models: Sequence[str]) -> list[str]:
+    return [first, *(name for name in models if name != first)]
 
 
 def _ignored(user: str, seconds: float) -> None:

@@ -117,8 +117,8 @@ class Models:
         return None if slot is None or process.id not in slot.users else slot.services
 
     def join(self, process: HostedProcess) -> None:
-        """A process takes part in the market of the default model from its begin on."""
-        slot = self._slot("")
+        """A process takes part in the market of its default model from its begin on."""
+        slot = self._slots[process.models[0]]
         if slot.services is not None:
             self._seat(slot, slot.services, process)
 
@@ -207,13 +207,13 @@ class Models:
         """A process as the model knows it."""
         seat = process.seats.get(slot.name)
         if seat is None:
-            is_first = slot.name == self._common.names.default
+            is_first = slot.name == process.models[0]
             seat = process.seats[slot.name] = process if is_first else process.seat()
         services.processes.add(seat)
         return seat
 
     def _concerned(self, process: HostedProcess, message: Call[Any]) -> ModelSlot:
-        """The model that a call names, or that has what it names; the default one where none has."""
+        """The model that a call names, or that has what it names; the default one of the process where none has."""
         if name := _name(message):
             return self._slot(name)
         context, matcher = getattr(message, "context", None), getattr(message, "matcher", None)
@@ -224,7 +224,7 @@ class Models:
                 return slot
             if adapter and slot.services is not None and slot.services.adapters.has(adapter):
                 return slot
-        return self._slot("")
+        return self._slots[process.models[0]]
 
     def _slot(self, name: str) -> ModelSlot:
         return self._slots[self._common.names.resolve(name or self._common.names.default)]

@@ -17,7 +17,8 @@ from pie_mlx.runtime.registry.record import ProcessRecord
 class Launch:
     """A request to launch. `input_text` is strict JSON, `http` the request the process will answer.
 
-    `entry` is that of a program already loaded here; None loads the program from its files.
+    `entry` is that of a program already loaded here; None loads the program from its files. `model` is its default
+    model, "" for its parent's or the engine's.
     """
 
     program: Program
@@ -27,6 +28,7 @@ class Launch:
     parent: str | None = None
     http: HttpPort | None = None
     entry: Entry | None = None
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,8 @@ class ProcessRecord:
 
     `started_at` is Unix time. `early` holds what is sent before the program runs; nothing can be sent once
     `session_closed`. `terminal` is the last event. `reason` is why it is queued, `root` the launch it descends from. A
-    daemon has no process of its own; `end` ends it. `entry` is set for a built-in program that stays loaded.
+    daemon has no process of its own; `end` ends it. `entry` is set for a built-in program that stays loaded. `model` is
+    its default model, `wanted_model` the one that its launch named.
     """
 
     id: str
@@ -57,6 +58,7 @@ class ProcessRecord:
     end: Callable[[], None] | None = None
     http: HttpPort | None = None
     entry: Entry | None = None
+    wanted_model: str = ""
     parent: str | None = None
     root: str = ""
     state: State = "queued"

@@ -54,8 +54,7 @@ class Registry:
         logs: OutputLogs | None = None,
         emit: Callable[[Event], None] = lambda event: None,
     ) -> None:
-        self._engine = engine
-        self._model = model
+        self._engine, self._model = engine, model
         self._limits = limits or RegistryLimits()
         self._logs = logs
         self._emit = emit
@@ -103,10 +102,8 @@ class Registry:
         for launch in launches:
             self._admissions.check(launch.token_budget)
         self._check_room(user, launches)
-        admitted = [
-            self._record(user, launch, parsed, str(uuid.uuid4()))
-            for launch, parsed in zip(launches, inputs, strict=True)
-        ]
+        pairs = zip(launches, inputs, strict=True)
+        admitted = [self._record(user, launch, parsed, str(uuid.uuid4())) for launch, parsed in pairs]
         for record in admitted:
             self._register(record)
         return admitted
@@ -295,22 +292,24 @@ class Registry:
             )
 
     def _record(self, user: User, launch: Launch, parsed: dict[str, object], process_id: str) -> ProcessRecord:
+        parent = self._records.get(launch.parent or "")
         return ProcessRecord(
             id=process_id,
             username=user.name,
             program=launch.program,
             input=parsed,
             input_text=launch.input_text,
-            model=self._model,
+            model=launch.model or (parent.model if parent else self._model),
             captures=launch.captures,
             token_budget=launch.token_budget,
             started_at=time.time(),
             started_seconds=time.monotonic(),
             kept=KeptEvents(self._limits.kept, self._kept, user.name),
             parent=launch.parent,
-            root=self._records[launch.parent].root if launch.parent in self._records else process_id,
+            root=parent.root if parent else process_id,
             http=launch.http,
             entry=launch.entry,
+            wanted_model=launch.model,
         )
 
     def _spawn(self, record: ProcessRecord) -> None:
@@ -352,6 +351,7 @@ class Registry:
             parent=record.parent,
             relay=ClientRelay(record),
             http=record.http,
+            model=record.wanted_model,
         )
         record.begin(process)
         if record.cancelled:

@@ -86,10 +86,13 @@ class RemoveProgram(Request, frozen=True):
 
 
 class LaunchProcess(Request, frozen=True):
+    """`model` is its default model, None for that of the engine."""
+
     inferlet: str
     input: str
     capture_outputs: bool = True
     token_budget: int | None = None
+    model: str | None = None
 
 
 class LaunchProcesses(Request, frozen=True):

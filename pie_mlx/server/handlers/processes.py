@@ -31,7 +31,8 @@ SIGNAL_LIMIT_BYTES = 1 << 20
 @handles(LaunchProcess)
 async def launch_process(connection: Connection, request: LaunchProcess) -> None:
     program = await find_program(connection, request.inferlet)
-    launch = Launch(program, request.input, request.capture_outputs, request.token_budget)
+    model = connection.service.engine.models.resolve(request.model) if request.model else ""
+    launch = Launch(program, request.input, request.capture_outputs, request.token_budget, model=model)
     registry = connection.service.registry
     inputs = await checked_inputs([launch])
     (record,) = registry.admit(connection.user, [launch], inputs)

@@ -16,9 +16,9 @@ def serving(tmp_path, monkeypatch):
     """Starts an engine that says it serves a model, called dummy, and stands where there is a directory m4."""
     started = []
 
-    def serving(model):
+    def serving(model, **others):
         source = model if model == DUMMY else served_source(EngineSettings(model))
-        started.append(RunningServer(tmp_path / "home", source=source).start())
+        started.append(RunningServer(tmp_path / "home", source=source, others=others).start())
         return started[-1]
 
     (tmp_path / "m4").mkdir()
@@ -47,8 +47,23 @@ def chosen(model, **given):
 )
 def test_an_engine_that_serves_the_model_is_used(serving, tmp_path, capsys, served, wanted):
     server = serving(served)
-    address = chosen(wanted.format(here=tmp_path.name))
-    assert (address and address.url, capsys.readouterr().err) == (server.url, "")
+    found = chosen(wanted.format(here=tmp_path.name))
+    assert (found and (found.address.url, found.model), capsys.readouterr().err) == ((server.url, ""), "")
+
+
+@pytest.mark.parametrize("wanted", ["./m4", "router"])
+def test_of_an_engine_with_several_models_the_wanted_one_is_used(serving, tmp_path, capsys, wanted):
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "config.toml").write_text(f'[[model]]\nname = "router"\nhf_repo = "{tmp_path}/m4"\n')
+    server = serving("pie-tiny", router=served_source(EngineSettings("./m4")), small="org/x")
+    found = chosen(wanted)
+    assert (found and (found.address.url, found.model), capsys.readouterr().err) == ((server.url, "router"), "")
+
+
+def test_a_second_engine_is_announced_with_all_models_of_the_first(serving, capsys):
+    serving("pie-tiny", router="org/x")
+    assert chosen("./m4") is None
+    assert capsys.readouterr().err.endswith("the running one serves dummy, router\n")
 
 
 @pytest.mark.parametrize(
@@ -83,6 +98,6 @@ def test_an_engine_elsewhere_is_not_asked_for_its_model(serving, capsys, monkeyp
 def test_the_configured_name_of_a_model_means_what_it_is(serving, tmp_path):
     server = serving("./m4")
     (tmp_path / "home" / "config.toml").write_text(f'[[model]]\nname = "mine"\nhf_repo = "{tmp_path}/m4"\n')
-    address = chosen("mine")
-    assert address is not None
-    assert address.url == server.url
+    found = chosen("mine")
+    assert found is not None
+    assert found.address.url == server.url

@@ -54,3 +54,12 @@ def test_a_model_that_the_engine_does_not_have_is_not_loaded(pie, home):
     ended = pie("model", "load", "gpt-5")
     assert (ended.code, ended.out) == (1, "")
     assert "gpt-5" in ended.err
+
+
+def test_a_program_runs_on_the_model_of_the_running_engine_that_it_is_to_have(pie, home, tmp_path):
+    program = tmp_path / "first.py"
+    program.write_text("from inferlet import runtime\n\nruntime.set_return(runtime.models())\n")
+    assert (pie("run", str(program)).out, pie("run", "--model", "pie-tiny", str(program)).out) == (
+        '["main", "router"]\n',
+        '["router", "main"]\n',
+    )

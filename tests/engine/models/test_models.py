@@ -16,7 +16,7 @@ import pytest
 from benchmarks.tiny_encoders import TEXTS, write_conventions, write_tiny_encoder
 from inferlet import Context, Model, Sampler, rules
 from inferlet._calls.host import use_host
-from pie_mlx.calls import Forward, OtherContext, Slot
+from pie_mlx.calls import DescribeRuntime, Forward, OtherContext, ReadMarket, Slot
 from pie_mlx.engine.engine import EngineCore
 from pie_mlx.engine.hosting.process import ProcessHost
 from pie_mlx.engine.settings import EngineSettings
@@ -161,6 +161,25 @@ def test_a_rule_joins_no_rows_of_two_models(several: Several) -> None:
 
     finished(join())
     finished(several.core.close_process(host.process_id))
+
+
+def test_a_process_and_its_children_may_have_another_default_model(several: Several) -> None:
+    host = several.open(model="gpt-4o-mini")
+    child = several.open(parent=host.process_id)
+    for one in (host, child):
+        described = one.call(DescribeRuntime())
+        assert described.models == ["qwen3", "llama", "gemma2"]
+        with use_host(one), Context(Model.load("qwen3")) as context:
+            reading = one.call(ReadMarket())
+            assert reading == one.call(ReadMarket(model="qwen3")) == one.call(ReadMarket(context.id))
+    assert host.process_id not in several.core.services.processes
+    for one in (child, host):
+        finished(several.core.close_process(one.process_id))
+
+
+def test_a_default_model_that_the_engine_does_not_have_is_refused(several: Several) -> None:
+    with pytest.raises(ModelNotFoundError, match="gpt-5"):
+        several.open(model="gpt-5")
 
 
 def test_an_alias_names_a_model(several: Several) -> None:

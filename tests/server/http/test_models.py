@@ -11,6 +11,7 @@ import openai
 import pytest
 
 from pie_mlx import Engine, EngineSettings
+from pie_mlx.cli.engine.reuse import DUMMY, served_source
 from pie_mlx.client import connect
 from pie_mlx.errors import AuthError, ModelNotFoundError
 from tests.server.running import RunningServer
@@ -36,7 +37,8 @@ def two_models(on_event, resolve):
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    running = RunningServer(tmp_path_factory.mktemp("models"), engine=two_models, model="main").start()
+    sources = {"source": DUMMY, "others": {"router": served_source(EngineSettings("pie-tiny"))}}
+    running = RunningServer(tmp_path_factory.mktemp("models"), engine=two_models, model="main", **sources).start()
     yield running
     running.stop()
 

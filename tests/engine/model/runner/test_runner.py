@@ -21,7 +21,7 @@ async def test_work_that_was_given_up_is_waited_for_no_more() -> None:
     given_up.cancel()
     may_end.set()
     await held
-    idle: bool = await runner.call(lambda: runner.is_idle)
+    idle = await runner.call(runner.is_idle)
     await asyncio.gather(given_up, return_exceptions=True)
     runner.close()
     assert idle
