@@ -53,9 +53,8 @@ class ValueType(NamedTuple):
 
     def __str__(self) -> str:
         if self.is_vector:
-            return f"a vector of {self.width or 'as many'} {self.kind}s" + (
-                "" if self.width else " as the model is wide"
-            )
+            rest = "" if self.width else " as the model is wide"
+            return f"a vector of {self.width or 'as many'} {self.kind}s{rest}"
         return f"{'a row of' if self.is_row else 'one'} {self.kind}{'s' if self.is_row else ''}"
 
 

@@ -49,12 +49,13 @@ _WEIGHTS_COST = 1 << 14
 
 
 class _Names(NamedTuple):
-    """What a rule that may run must be given: names, and the `width` of hidden states that it expects."""
+    """What a rule that may run must be given. `width` is that of hidden states as far as it knows it, 0 if any will do,
+    None if it has no vector that is as wide as the model."""
 
     parameters: set[str]
     states: set[str]
     vectors: set[str]
-    width: int
+    width: int | None
 
 
 def check_use(use: RuleUse, model: ModelInfo) -> None:
@@ -63,7 +64,7 @@ def check_use(use: RuleUse, model: ModelInfo) -> None:
     names = _checked(use.code)
     _check_values(use.graph, "parameter", names.parameters, use.parameters)
     _check_values(use.graph, "state", names.states, use.state)
-    if use.vectors or use.graph.has_vectors:
+    if use.vectors or names.width is not None:
         _check_vectors(use, names, model)
 
 
@@ -73,7 +74,9 @@ def _checked(code: bytes) -> _Names:
     graph = decoded_rule(code)
     width, nodes = check_graph(graph), graph.nodes
     vectors = {node.name for node in nodes if node.operation == "vector_parameter"}
-    return _Names(_named(nodes, "parameter"), _named(nodes, "state") | set(dict(graph.states)), vectors, width)
+    reads_model = any(node.operation in _OF_MODEL for node in nodes)
+    states = _named(nodes, "state") | set(dict(graph.states))
+    return _Names(_named(nodes, "parameter"), states, vectors, width if reads_model else None)
 
 
 def _check_vectors(use: RuleUse, names: _Names, model: ModelInfo) -> None:
@@ -82,13 +85,13 @@ def _check_vectors(use: RuleUse, names: _Names, model: ModelInfo) -> None:
         raise _refusal(
             graph, f"vectors missing or unknown: {', '.join(sorted(wrong))}", f"its vectors are {sorted(names.vectors)}"
         )
-    if not width and any(node.operation in _OF_MODEL for node in graph.nodes):
+    if not width:
         raise _refusal(
             graph,
             f"it reads hidden states, but where {model.name} ends in its output head was not found",
             "use another model",
         )
-    if names.width not in (0, width):
+    if names.width and names.width != width:
         raise _refusal(
             graph,
             f"its vectors have {names.width} numbers, a hidden state of {model.name} {width}",
@@ -111,11 +114,11 @@ def check_graph(graph: RuleGraph) -> int:
     if graph.version not in (VERSION, VECTOR_VERSION):
         raise _refusal(
             graph,
-            f"version {graph.version} of the format, this engine reads 1 and {VECTOR_VERSION}",
+            f"version {graph.version} of the format, this engine reads {VERSION} and {VECTOR_VERSION}",
             "update the engine",
         )
     if graph.version == VERSION and (graph.has_vectors or graph.arrays):
-        raise _refusal(graph, "version 1 of the format has no vectors", f"write version {VECTOR_VERSION}")
+        raise _refusal(graph, f"version {VERSION} of the format has no vectors", f"write version {VECTOR_VERSION}")
     if len(graph.nodes) > MOST_OPERATIONS:
         raise _refusal(graph, f"{len(graph.nodes)} operations, at most {MOST_OPERATIONS}", "split or simplify it")
     if not 0 <= graph.candidates <= MOST_CANDIDATES:

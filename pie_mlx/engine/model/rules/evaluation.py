@@ -43,7 +43,7 @@ def computed(
             return ARRAY_OPERATIONS[operation](*inputs)
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=64)
 def held_array(array: RuleArray) -> mx.array:
     """The numbers of a constant, float32 [vectors, width]: copied to the device once."""
     return from_host(np.frombuffer(array.data, "<f4").reshape(-1, array.width))

@@ -66,12 +66,7 @@ class RuleRun:
         largest = mx.max(answer, axis=-1, keepdims=True)  # NaN if one is
         self.failed = mx.isnan(largest[:, 0]) | (largest[:, 0] == mx.inf)
         """Whether the answer of each row is no number somewhere, [rows] bool."""
-        kept, chosen = largest > _NOTHING_LEFT, self._chosen
-        if chosen is None:
-            self.answer = mx.where(kept, answer, logits)
-        else:
-            answer = mx.where(kept, answer, mx.take_along_axis(logits, chosen, axis=-1))
-            self.answer = mx.put_along_axis(mx.where(kept, -mx.inf, logits), chosen, answer, axis=-1)
+        self.answer = self._of_all_tokens(answer, largest > _NOTHING_LEFT, logits)
         """The new logits; the old ones of rows in which nothing would be left."""
         if not self.leaves:
             self._values.clear()  # they would hold the memory of every operation's rows
@@ -112,6 +107,14 @@ class RuleRun:
         ids = mx.sort(mx.argpartition(-self._logits, count - 1, axis=-1)[:, :count], axis=-1)
         order = mx.argsort(-mx.take_along_axis(self._logits, ids, axis=-1), axis=-1)
         return mx.take_along_axis(ids, order, axis=-1).astype(mx.int32)
+
+    def _of_all_tokens(self, answer: mx.array, kept: mx.array, logits: mx.array) -> mx.array:
+        """The `answer` [rows, vocabulary or candidates] as rows of the vocabulary, and those of `logits` where it is
+        not `kept` [rows, 1]."""
+        if (chosen := self._chosen) is None:
+            return mx.where(kept, answer, logits)
+        answer = mx.where(kept, answer, mx.take_along_axis(logits, chosen, axis=-1))
+        return mx.put_along_axis(mx.where(kept, -mx.inf, logits), chosen, answer, axis=-1)
 
     @cached_property
     def _seen(self) -> mx.array:
