@@ -49,7 +49,7 @@ def test_what_comes_after_the_end_is_refused(stopped):
         stopped.call_soon_threadsafe(print)
 
 
-@pytest.mark.parametrize(("before", "after"), [(5e-3, TURN_SECONDS), (5e-5, 5e-5)])
+@pytest.mark.parametrize(("before", "after"), [(5e-3, TURN_SECONDS), (1e-4, 1e-4)])
 def test_threads_leave_the_interpreter_to_the_loop_soon(before, after):
     usual = sys.getswitchinterval()
     sys.setswitchinterval(before)
