@@ -88,6 +88,12 @@ class LoopShares:
         """Do some work for a user, which pays for it."""
         return await metered(work(), self._debt(user).charge, self._clock)
 
+    async def aside(self, user: str, work: Callable[..., T], *given: object) -> T:
+        """What `work` answers on another thread, which has the interpreter instead of the loop: the user pays."""
+        result, seconds = await asyncio.to_thread(_timed, work, given)
+        self.charge(user, seconds)
+        return _result(result)
+
     def charge(self, user: str, seconds: float) -> None:
         """A user has used so much."""
         self._debt(user).charge(seconds)

@@ -1,6 +1,5 @@
 """Single processes: launch, attach, steer, end."""
 
-import asyncio
 import contextlib
 import math
 
@@ -126,7 +125,7 @@ async def find_program(connection: Connection, inferlet: str) -> Program:
     """A program uploaded by this connection, or else an installed one that its user trusts. Raises LaunchError."""
     if (uploaded := connection.uploaded.get(inferlet)) is not None:
         return uploaded
-    installed = await asyncio.to_thread(connection.service.programs.find, inferlet, connection.user.name)
+    installed = await connection.beside(connection.service.programs.find, inferlet, connection.user.name)
     return installed.program
 
 

@@ -1,6 +1,6 @@
 """Installed programs."""
 
-import asyncio
+from functools import partial
 
 from pie_mlx.config.user_names import LOCAL_USER, RESERVED_USER
 from pie_mlx.server.frames import AddProgram, CheckProgram, RemoveProgram
@@ -11,14 +11,10 @@ from pie_mlx.system import login_name
 
 @handles(CheckProgram)
 async def check_program(connection: Connection, request: CheckProgram) -> str:
-    found = await asyncio.to_thread(
-        connection.service.programs.check,
-        request.name,
-        request.version,
-        connection.user.name,
-        program_hash=request.wasm_hash,
-        manifest_hash=request.manifest_hash,
+    check = partial(
+        connection.service.programs.check, program_hash=request.wasm_hash, manifest_hash=request.manifest_hash
     )
+    found = await connection.beside(check, request.name, request.version, connection.user.name)
     return "true" if found else "false"
 
 
@@ -33,30 +29,21 @@ async def add_program(connection: Connection, request: AddProgram) -> str | None
 
 @handles(RemoveProgram)
 async def remove_program(connection: Connection, request: RemoveProgram) -> str:
-    removed = await asyncio.to_thread(
-        connection.service.programs.remove,
-        request.name,
-        request.version,
-        owner=_owner(connection),
-        admin=connection.user.admin,
-    )
+    remove = partial(connection.service.programs.remove, owner=_owner(connection), admin=connection.user.admin)
+    removed = await connection.beside(remove, request.name, request.version)
     return f"Program {', '.join(removed)} removed"
 
 
 async def _store_program(connection: Connection, request: AddProgram, payload: bytes) -> str:
     programs = connection.service.programs
     if not request.keep:
-        program = await asyncio.to_thread(programs.unpack, payload, request.manifest, connection.user.name)
+        program = await connection.beside(programs.unpack, payload, request.manifest, connection.user.name)
         connection.uploaded[program.identity] = program
         return "Program uploaded successfully"
-    await asyncio.to_thread(
-        programs.install,
-        payload,
-        request.manifest,
-        owner=_owner(connection),
-        admin=connection.user.admin,
-        force=request.force_overwrite,
+    install = partial(
+        programs.install, owner=_owner(connection), admin=connection.user.admin, force=request.force_overwrite
     )
+    await connection.beside(install, payload, request.manifest)
     return "Program installed successfully"
 
 

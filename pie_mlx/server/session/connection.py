@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from pie_mlx.engine import inspection
 from pie_mlx.errors import AuthError, PieError, ProtocolError
@@ -29,6 +29,8 @@ INBOX_FRAMES, INBOX_BYTES = 64, 1 << 20
 """Unhandled frames beyond which the connection is not read."""
 NOT_A_FRAME, FAULT, TRY_LATER, NOT_AUTHENTICATED, TOO_SLOW = 1007, 1011, 1013, 4401, 4408
 
+T = TypeVar("T")
+
 Handler = Callable[["Connection", Any], Awaitable[str | None]]
 """Returns the text of the response, or None if it has responded itself or there is no response.
 
@@ -48,7 +50,9 @@ class Connection:
         self.since = time.time()
         self.attached: dict[str, ProcessRecord] = {}
         self.mcp = ClientServers(self.send, service.settings.mcp_seconds)
-        self.programs = ProgramUploads(service.settings.upload_bytes, service.settings.upload_pause_seconds)
+        self.programs = ProgramUploads(
+            service.settings.upload_bytes, service.settings.upload_pause_seconds, beside=self.beside
+        )
         self.uploaded: dict[str, Program] = {}
         self.files = FileUploads(service.settings.upload_bytes, service.settings.upload_pause_seconds)
         self.watcher: Watcher | None = None
@@ -190,6 +194,10 @@ class Connection:
             with contextlib.suppress(PieError):
                 record = self.service.registry.find(process_id, self.user)
                 self.service.registry.notice(record, f"file {file_hash[:16]} abandoned: no data for {pause}")
+
+    async def beside(self, work: Callable[..., T], *given: object) -> T:
+        """What `work` answers on another thread, as part of the user's share."""
+        return await self.service.registry.loop_shares.aside(self.user.name, work, *given)
 
     def flush(self) -> None:
         """Write soon; several calls cause one write."""

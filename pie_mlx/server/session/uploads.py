@@ -2,8 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from blake3 import blake3
 
@@ -60,6 +61,8 @@ class ProgramUploads:
     limit_bytes: int
     pause_seconds: float = PAUSE_SECONDS
     clock: Callable[[], float] = time.monotonic
+    beside: Callable[..., Awaitable[Any]] = asyncio.to_thread
+    """What a function answers on another thread."""
     _uploads: dict[int, Upload] = field(default_factory=dict[int, Upload])
     _refused: dict[int, int] = field(default_factory=dict[int, int])
 
@@ -98,7 +101,7 @@ class ProgramUploads:
             raise ProtocolError(f"{PROGRAMS_LIMIT} programs are being uploaded on this connection already")
         if frame.chunk_index != 0:
             raise ProtocolError("First chunk index must be 0")
-        await asyncio.to_thread(parse_manifest, frame.manifest)
+        await self.beside(parse_manifest, frame.manifest)
         upload = self._uploads[frame.corr_id] = Upload(frame.total_chunks, self.limit_bytes)
         return upload
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -169,6 +170,26 @@ async def test_a_user_rests_after_more_than_its_share_while_others_have_programs
     assert (shares.rest_seconds("mallory") > 0, shares.rest_seconds("ada")) == (True, 0)
     busy.clear()
     assert shares.rest_seconds("mallory") == 0
+
+
+async def test_a_user_pays_for_what_is_done_for_it_on_another_thread(clock):
+    shares = LoopShares(lambda user: True, clock)
+
+    def work(seconds):
+        begun = time.thread_time()
+        while time.thread_time() < begun + seconds:
+            pass
+        return "done"
+
+    assert await shares.aside("mallory", work, 1.1 * BURST_SECONDS) == "done"
+    assert shares.rest_seconds("mallory") > 0
+
+
+async def test_what_fails_on_another_thread_is_paid_for_and_raised(clock):
+    shares = LoopShares(lambda user: True, clock)
+    with pytest.raises(ZeroDivisionError):
+        await shares.aside("mallory", lambda: 1 / 0)
+    assert len(shares) == 1
 
 
 async def test_of_many_users_those_are_remembered_who_should_rest(clock):
