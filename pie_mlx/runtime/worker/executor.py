@@ -179,7 +179,7 @@ class WorkerExecutor:
         """The worker has exited."""
         with self._host.time.working():
             self._exited = True
-            self._pool.gate.started(self)
+            self._pool.gate.started(self, exit.cpu_seconds)
             gone = partial(self._gone, exit)
             gone() if self._link is None else self._link.drain(gone)
 

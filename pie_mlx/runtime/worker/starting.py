@@ -63,12 +63,14 @@ class StartGate:
         self._waiting.setdefault(launch.username, deque()).append(launch)
         self._admit()
 
-    def started(self, launch: Starter) -> None:
-        """A launch has started, or failed to. Ignored if it was known to have."""
+    def started(self, launch: Starter, used_seconds: float | None = None) -> None:
+        """A launch has started, or failed to; `used_seconds` is what its worker used if that has ended. Ignored if it
+        was known to have."""
         if (timer := self._starting.pop(launch, None)) is not None:
             timer.cancel()
-            if launch.process_id is not None:
-                self._shares.charge(launch.username, self._used(launch.process_id))
+            if used_seconds is None:
+                used_seconds = 0.0 if launch.process_id is None else self._used(launch.process_id)
+            self._shares.charge(launch.username, used_seconds)
             launch.begun()
             self._loop.call_soon(self._admit)  # later: it may have failed at once, and so may all others
 

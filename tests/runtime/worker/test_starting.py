@@ -98,6 +98,16 @@ async def test_starts_beside_others_take_a_share_of_the_processors():
     launches.gate.close()
 
 
+async def test_a_worker_that_ends_before_it_has_started_is_paid_for():
+    launches = Launches()
+    launches.running.add("ada")
+    launches.enter("mallory")
+    launches.gate.started(launches.begun[0], 2 * BURST_SECONDS)
+    launches.enter("mallory")
+    assert len(launches.begun) == 1
+    launches.gate.close()
+
+
 async def test_the_only_user_starts_as_many_as_it_likes():
     launches = Launches()
     launches.start_seconds = BURST_SECONDS
