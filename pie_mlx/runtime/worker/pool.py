@@ -47,7 +47,7 @@ from pie_mlx.runtime.worker.priorities import weigh
 from pie_mlx.runtime.worker.proxy_route import Route, authorization
 from pie_mlx.runtime.worker.settings import WorkerSettings
 from pie_mlx.runtime.worker.starting import StartGate
-from pie_mlx.runtime.worker.watch.processors import ProcessorWatch
+from pie_mlx.runtime.worker.watch.processors import ProcessorWatch, processor_seconds
 from pie_mlx.runtime.worker.watch.threads import ThreadWatch
 from pie_mlx.runtime.worker.watch.watchdog import Watchdog
 from pie_mlx.runtime.worker.workspaces import TemporaryRoot, scratch_directory, sweep
@@ -124,7 +124,7 @@ class WorkerPool:
         self._refill_timer: asyncio.TimerHandle | None = None
         self._users: Counter[str] = Counter()
         """How many workers each user has, who has some."""
-        self.gate = StartGate(loop, lambda: self._users)
+        self.gate = StartGate(loop, lambda: self._users, processor_seconds)
         self.frame_turns = FrameTurns(loop, lambda: len(self._users) > 1)
         self._stopped = False
         raise_limit()

@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection
 from typing import Protocol
 
 from pie_mlx.engine.hosting.engine_time import LoopShares, ShareTerms
-from pie_mlx.runtime.worker.watch.processors import processor_seconds
 
 LONGEST_START_SECONDS = 1.0
 """A worker from which nothing was heard for so long counts as started: its program may have nothing to say."""
@@ -45,8 +44,8 @@ class StartGate:
         self,
         loop: asyncio.AbstractEventLoop,
         users: Callable[[], Collection[str]],
+        used: Callable[[int], float],
         processors: int | None = None,
-        used: Callable[[int], float] = processor_seconds,
     ) -> None:
         self._loop, self._users, self._used = loop, users, used
         self._processors = processors or os.cpu_count() or 1

@@ -21,7 +21,7 @@ class Launches:
         self.running: set[str] = set()
         self.start_seconds = 0.0
         self.gate = StartGate(
-            asyncio.get_running_loop(), lambda: self.running, PROCESSORS, lambda process_id: self.start_seconds
+            asyncio.get_running_loop(), lambda: self.running, lambda process_id: self.start_seconds, PROCESSORS
         )
 
     def enter(self, *users: str) -> "list[Launch]":
