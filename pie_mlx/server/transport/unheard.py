@@ -22,10 +22,12 @@ class Unheard:
         return len(self._since)
 
     def add(self, connection: socket.socket, now: float) -> None:
-        """Wait for the first byte of a connection."""
+        """Wait for the first byte of a connection; on a busy loop it is there already."""
         connection.setblocking(False)
         self._since[connection] = now
-        asyncio.get_running_loop().add_reader(connection, self._readable, connection)
+        self._readable(connection)
+        if connection in self._since:
+            asyncio.get_running_loop().add_reader(connection, self._readable, connection)
 
     def oldest(self, until: float) -> list[socket.socket]:
         """Those accepted up to then, oldest first."""
