@@ -17,7 +17,7 @@ from pie_mlx.server.transport.unheard import Unheard
 PLACES = 1024
 """Served connections. Half as many more get a refusal."""
 UNHEARD_SECONDS, SILENT_SECONDS = 10.0, 1.0
-"""Until a connection that has said nothing is closed; the same, to make room."""
+"""Until a connection that has said nothing is closed; until one without new bytes may be, to make room."""
 
 
 class LimitedConnection(Protocol):

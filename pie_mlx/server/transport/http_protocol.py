@@ -13,7 +13,7 @@ import h11
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from pie_mlx.server.transport.connection_limit import ConnectionLimit
+from pie_mlx.server.transport.connection_limit import SILENT_SECONDS, ConnectionLimit
 from pie_mlx.server.transport.peers import is_own_peer, is_unix
 from pie_mlx.server.transport.refusals import refused
 
@@ -21,8 +21,8 @@ HEALTH_PATH = "/health"
 """Answered even when no place is left."""
 HEAD_SECONDS = 10.0
 """Timeout for the complete head of a request, after the connection or the last answer."""
-SILENT_SECONDS, SLOW_HEAD_SECONDS = 1.0, 3.0
-"""Without bytes, or without a complete head, for this long, a connection may be closed to make room."""
+SLOW_HEAD_SECONDS = 3.0
+"""Without a complete head for this long, a connection may be closed to make room."""
 UNREAD_SECONDS = 30.0
 """How long the client may not read an answer."""
 CLOSING_SECONDS = 5.0
