@@ -1,12 +1,9 @@
 """Entries: programs and functions in the form that can be run with an input."""
 
-import importlib.metadata
 import inspect
 from collections.abc import Awaitable, Callable, Container, Iterator
 from dataclasses import dataclass
 from typing import Any, Never, cast
-
-from packaging.requirements import Requirement as PackageRequirement
 
 from inferlet.sync._input import program_input
 from pie_mlx import __version__
@@ -187,15 +184,20 @@ def _takes_one(function: Callable[..., Any]) -> bool:
 def _package_problem(text: str) -> str:
     if len(text) > _PACKAGE_LIMIT:
         return f"[runtime] packages: more than {_PACKAGE_LIMIT} characters for one"
+    # A fifth of what every worker imports, and few programs name packages.
+    from importlib import metadata
+
+    from packaging.requirements import Requirement
+
     try:
-        requirement = PackageRequirement(text)
+        requirement = Requirement(text)
         if requirement.marker is not None and not requirement.marker.evaluate():
             return ""
     except (ValueError, RecursionError) as error:  # also raised for markers with undefined names
         return f"[runtime] packages: {text!r}: {error}"
     try:
-        version = importlib.metadata.version(requirement.name)
-    except importlib.metadata.PackageNotFoundError:
+        version = metadata.version(requirement.name)
+    except metadata.PackageNotFoundError:
         return f"needs the package {text!r}, which is not installed"
     fits = requirement.specifier.contains(version, prereleases=True)
     return "" if fits else f"needs the package {text!r}, installed is {version}"
