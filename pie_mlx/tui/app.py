@@ -95,17 +95,24 @@ class MonitorApp(OwnCommands):
         self._plugins = plugins or Plugins()
         self._read_only = read_only
         super().__init__(tabs, keymap or Keymap({}), preferences or Preferences(), (*self._plugins.problems, *notices))
-        self._first_theme = theme
         self._save_directory = save_directory or Path.cwd()
         self._alerts = alerts
         self._pacing = Pacing()
-        self.palette = Palette(THEMES[0])
+        for one in THEMES:
+            self.register_theme(one)
+        self._begin_with(theme)
+
+    def _begin_with(self, theme: str) -> None:
+        """A theme that is chosen later has all style sheets read again."""
+        self.set_reactive(MonitorApp.theme, theme)
+        self.stylesheet.set_variables(self.get_css_variables())
+        self.add_class(f"-theme-{theme}", update=False)
+        self.set_class(self.current_theme.dark, "-dark-mode", update=False)
+        self.set_class(not self.current_theme.dark, "-light-mode", update=False)
+        self.palette = Palette(self.current_theme)
 
     def on_mount(self) -> None:
-        for theme in THEMES:
-            self.register_theme(theme)
         self.theme_changed_signal.subscribe(self, lambda theme: self._use_palette(Palette(theme)))
-        self.theme = self._first_theme
         self.set_keymap(self._keymap_file.keys)
         self.switch_mode(TABS[0])
         if not self.is_headless:
