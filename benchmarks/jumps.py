@@ -91,11 +91,13 @@ async def main_of_a_round(input: dict[str, Any]) -> tuple[float, float, list[lis
     contexts = [Context(model).user(f"Write record {place} as JSON.") for place in range(input["streams"])]
     await asyncio.gather(*(context.flush() for context in contexts))
     schema = JsonSchema(input["schema"], separators=input["separators"])
-    options = {"speculation": "grammar"} if input["drafts"] else {}
+    speculation = "grammar" if input["drafts"] else None
     started, worked = time.perf_counter(), time.process_time()
     texts = await asyncio.gather(
         *(
-            context.generate(Sampler.argmax(), max_tokens=MOST_TOKENS, constrain=schema, **options).collect_tokens()
+            context.generate(
+                Sampler.argmax(), max_tokens=MOST_TOKENS, constrain=schema, speculation=speculation
+            ).collect_tokens()
             for context in contexts
         )
     )

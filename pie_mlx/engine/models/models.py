@@ -245,7 +245,7 @@ class Models:
         with ExitStack() as held:
             for one in with_drafters(slot)[:-1]:
                 await self._wait_for_one(one, process)
-                held.callback(lambda one=one: one.end(process, self._common.clock()))
+                held.callback(one.end, process, self._common.clock())
             await self._wait_for_one(slot, process)
 
     async def _wait_for_one(self, slot: ModelSlot, process: str) -> None:
