@@ -31,7 +31,7 @@ PATHS = {
 def impatient(server, monkeypatch):
     """No prompt that is read on another thread is waited for."""
     for name, module in list(sys.modules.items()):
-        if name.endswith(".wire") and hasattr(module, "HEARD_SECONDS"):
+        if name.endswith(".sending") and hasattr(module, "HEARD_SECONDS"):
             monkeypatch.setattr(module, "HEARD_SECONDS", 0)
             monkeypatch.setattr(module, "REFUSED_SECONDS", 0)
 
