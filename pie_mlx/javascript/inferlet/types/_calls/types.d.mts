@@ -51,7 +51,8 @@ export type ContextState = {
     counters: PageCounters;
 };
 /**
- * Facts of the runtime of this inferlet. Of its `models` those `loaded` are in memory now.
+ * Facts of the runtime of this inferlet. Of its `models` those `loaded` are in memory now; those `loading` are on
+ * their way there, by name and alias, with the part of their weights that is there, from 0 to 1.
  */
 export type RuntimeInfo = {
     version: string;
@@ -60,6 +61,7 @@ export type RuntimeInfo = {
     models: (string)[];
     process_id: string;
     loaded: (string)[];
+    loading: Record<string, number> | ReadonlyMap<number, number>;
 };
 /**
  * Vectors one after the other, float32 in little-endian bytes, each of `dimensions` values; and the tokens of each
