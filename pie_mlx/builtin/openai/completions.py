@@ -140,7 +140,7 @@ async def begin_texts(request, size):
 
     Raises Refusal, and so does the beginning, which also raises the engine's errors.
     """
-    model = await aside(True, load_model, request.model)
+    model = await asyncio.to_thread(load_model, request.model)
     prompts = prompts_of(request.prompt, "prompt")
     count = len(prompts) * request.n
     if count > MOST_CHOICES:

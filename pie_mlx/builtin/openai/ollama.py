@@ -1,5 +1,6 @@
 """/api, Ollama's interface, for the tools that speak only that. Chats are written in terms of a chat request."""
 
+import asyncio
 import hashlib
 import json
 from datetime import UTC, datetime
@@ -14,7 +15,7 @@ from fields import OfModel
 from msgspec import Meta
 from prompts import begin_replies, load_kept, load_model
 from sending import send
-from wire import EventForm, Refusal, Strict, Terms, aside, read_body, reported, unsupported
+from wire import EventForm, Refusal, Strict, Terms, read_body, reported, unsupported
 
 from inferlet import runtime
 
@@ -237,7 +238,7 @@ async def _answer(request, body, messages, form, tools=()):
 async def _kept(request, checking):
     """`checking`, once the model has been told how long to stay."""
     if request.keep_alive is not None:
-        await aside(True, load_kept, request)
+        await asyncio.to_thread(load_kept, request)
     return await checking
 
 

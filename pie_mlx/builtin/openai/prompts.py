@@ -1,5 +1,6 @@
 """From a request to contexts that hold its prompt, and the replies that begin on them."""
 
+import asyncio
 import json
 from dataclasses import dataclass, field
 from functools import partial
@@ -353,7 +354,7 @@ async def _checked(request, terms):
         return model, rules_of(request, model, terms), conversation_of(model, request.messages, terms)
 
     # A model may have to be loaded, and grammars take time.
-    return await aside(True, check)
+    return await asyncio.to_thread(check)
 
 
 async def _read(request, size, terms, model, rules, conversation):

@@ -36,12 +36,10 @@ def reusable_engine(wanted: str, settings: EngineSettings, home: Path, *, quiet:
     elif (found := local_engine(home)) is None:
         return None
     else:
-        address, source = Address(found.url, found.socket), served_source(settings)
-        if _is(wanted, source, found.model, found.source):
-            return Serving(address)
-        for name, its_source in found.others.items():
-            if _is(wanted, source, name, its_source):
-                return Serving(address, name)
+        source, models = served_source(settings), {found.model: found.source, **found.others}
+        if served := [name for name in models if _is(wanted, source, name, models[name])]:
+            name = wanted if wanted in served else served[0]
+            return Serving(Address(found.url, found.socket), "" if name == found.model else name)
         theirs = f"the running one serves {_described(found)}"
     if not quiet:
         print(f"pie: a second engine is started for {wanted}: {theirs}", file=sys.stderr)

@@ -60,6 +60,13 @@ def test_of_an_engine_with_several_models_the_wanted_one_is_used(serving, tmp_pa
     assert (found and (found.address.url, found.model), capsys.readouterr().err) == ((server.url, "router"), "")
 
 
+def test_of_models_with_the_same_weights_the_one_of_that_name_is_used(serving, tmp_path):
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "config.toml").write_text('[[model]]\nname = "router"\nhf_repo = "pie-tiny"\n')
+    serving("pie-tiny", router=served_source(EngineSettings("pie-tiny")))
+    assert [found and found.model for found in (chosen("router"), chosen("pie-tiny"))] == ["router", ""]
+
+
 def test_a_second_engine_is_announced_with_all_models_of_the_first(serving, capsys):
     serving("pie-tiny", router="org/x")
     assert chosen("./m4") is None
