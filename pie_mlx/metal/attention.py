@@ -362,7 +362,7 @@ def _run_source(run: Run, start: int, stop: int, pool: KvPool) -> RowSource:
     pages = list(run.block_table[first : -(-stop // size)])
     if _neighbours(pages):
         base = (pages[0] - first) * size
-        return lambda layer: pool.span(layer, base + start, base + stop)
+        return functools.partial(pool.span, start=base + start, stop=base + stop)
     index = integers([pages])
     cut = slice(start - first * size, stop - first * size)
 

@@ -158,6 +158,8 @@ class TickState:
     def pages_to_withhold(self) -> int:
         """Pages that are still to be withheld."""
         wanted, most = self.memory.withheld_pages, self.most_withheld
+        if not wanted:
+            return 0
         return max(0, (wanted if most is None else min(wanted, most)) - self.store.withheld.count)
 
     def relax(self) -> bool:

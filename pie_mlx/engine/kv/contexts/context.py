@@ -140,7 +140,8 @@ class ContextTable:
     def off_pool(self, numbers: Iterable[int]) -> list[int]:
         """The contexts among `numbers` that are off-pool. Released contexts are skipped."""
         found = map(self._contexts.get, numbers)
-        return [context.number for context in found if context is not None and not context.resident]
+        # Twice in every tick, for each context with a pass: without a call of `resident`.
+        return [one.number for one in found if one is not None and one.image is not None and not one.restoring]
 
     def resident(self, number: int) -> Context:
         """A context that holds its pages, filled or not. Raises IntegrityError if it is off-pool."""

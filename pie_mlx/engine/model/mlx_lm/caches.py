@@ -124,11 +124,9 @@ class PagedCache:
 
 
 def window_of(mask: Any, cache: PagedCache) -> int | None:
-    """The window of a mask that went through the model, or the layer's own where the model passes none."""
+    """The window of a mask that is no WindowMask: the layer's own where the model passes none."""
     if mask is None or (isinstance(mask, str) and mask == "causal"):
         return cache.window
-    if isinstance(mask, WindowMask):
-        return mask.window
     raise ModelLoadError("model: it computes its own attention mask")
 
 

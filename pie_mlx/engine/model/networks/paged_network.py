@@ -91,7 +91,9 @@ class PagedBinding:
             queries, mask, scale = latent_queries(queries, mask, scale), None, 1.0
         rows, _, tokens, _ = queries.shape
         given = queries.squeeze(2) if tokens == 1 else _token_rows(queries)
-        out = attend(given, cache.layer, self._plan, scale=scale, window=window_of(mask, cache), sinks=sinks, cap=cap)
+        # As in `update`, what most models pass needs no call.
+        window = mask.window if isinstance(mask, WindowMask) else window_of(mask, cache)
+        out = attend(given, cache.layer, self._plan, scale=scale, window=window, sinks=sinks, cap=cap)
         return mx.expand_dims(out, 2) if tokens == 1 else mx.unflatten(out, 0, (rows, tokens)).swapaxes(1, 2)
 
 
