@@ -14,9 +14,6 @@ from pie_mlx.engine.scheduler.device_turns import DeviceTurns
 from pie_mlx.errors import BatchFailedError
 from pie_mlx.metal.faults import one_line
 
-WORTH = 0.0
-"""Texts have no pages to bid for: a piece has its turn once other models have had theirs."""
-
 
 @dataclass(slots=True, eq=False)
 class _Order:
@@ -85,6 +82,8 @@ class EncoderQueue:
             self._working.cancel()
             await asyncio.gather(self._working, return_exceptions=True)
         self._fail(list(self._texts.values()), "embed: the engine has stopped")
+        if self._turns is not None:
+            self._turns.leave(self)
 
     def _add(self, text: _Text) -> int:
         number = next(self._numbers)
@@ -123,13 +122,13 @@ class EncoderQueue:
         try:
             while self._texts:
                 if self._turns is not None:
-                    await self._turns.take(self, WORTH)
+                    await self._turns.take(self, None)  # texts have no pages to bid for
                 if self._texts:  # what waited for the turn may be cancelled
                     await self._compute(self._next_piece())
         finally:
             self._working = None
             if self._turns is not None:
-                self._turns.leave(self)
+                self._turns.give(self)
 
     async def _compute(self, piece: list[_Text]) -> None:
         inputs, reading = [text.input for text in piece], piece[0].order.reading

@@ -1,84 +1,112 @@
-"""Which of several models the device computes next."""
+"""Which of several models the device computes next, and for how long."""
 
 import asyncio
-from collections.abc import Iterable
-from dataclasses import dataclass
+import math
+import time
+from collections.abc import Callable
+
+TURN_SECONDS = 0.03
+"""A turn goes on until its model has used so much more than one that waits: two frames of a screen. A model that had
+nothing to compute comes with so much less than others at most."""
 
 LARGEST_RATIO = 8.0
-"""How much more than another model one may count for, however much more its programs bid."""
-
-
-@dataclass(slots=True, eq=False)
-class TurnRequest:
-    """A model has work that is `worth` so many credits per page and tick, and was `passed` over so often since its last
-    turn."""
-
-    worth: float
-    passed: int
-    granted: "asyncio.Future[None]"
-
-
-def next_turn(requests: Iterable[TurnRequest]) -> TurnRequest:
-    """The request whose work is worth most; each time that a model is passed over its work counts for that much more
-    (X2). The one that waits longest, of equal ones.
-
-    Of n models that always have work none is passed over more than `LARGEST_RATIO` * (n - 1) times in a row.
-    """
-    found = list(requests)
-    least = max(request.worth for request in found) / LARGEST_RATIO
-    return max(found, key=lambda request: max(request.worth, least) * (1 + request.passed) or request.passed)
+"""How much more of the device's time than another model one gets, however much more its programs bid."""
 
 
 class DeviceTurns:
-    """Gives the device to the schedulers of the models in turn, for a batch each. All on one loop."""
+    """Gives the device to models in turn, so that each gets its share of the time (X2). All on one loop.
 
-    def __init__(self) -> None:
+    Of n models none waits longer than n - 1 times the sum of three `TURN_SECONDS`, `LARGEST_RATIO` of its own batches
+    and one batch of another model. A step after a batch counts as one. `clock` is monotonic seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
         self._holder: object = None
-        self._requests: dict[object, TurnRequest] = {}
-        self._passed: dict[object, int] = {}
+        self._since, self._end = 0.0, math.inf
+        self._used: dict[object, float] = {}
+        """Seconds, those of a model that gets a part of the largest share divided by it."""
+        self._all_used = 0.0
+        """At least so much every model with work had used."""
+        self._worths: dict[object, float | None] = {}
+        """Of the model that has the device, and of those that wait."""
+        self._waiting: dict[object, asyncio.Future[None]] = {}
 
     @property
-    def is_wanted(self) -> bool:
-        """Whether another model waits for the one whose turn it is. Any thread may ask."""
-        return bool(self._requests)
+    def is_over(self) -> bool:
+        """Whether another model waits that is to have the device now. Any thread may ask."""
+        return self._clock() >= self._end
 
-    async def take(self, model: object, worth: float) -> bool:
-        """Wait for the next turn of a model, which ends with `give`; whether another one had the device first."""
-        self.give(model)
-        if self._holder is None and not self._requests:
+    async def take(self, model: object, worth: float | None) -> bool:
+        """Wait until the device is to compute a batch of a model, whose turn ends with `give`; whether another one had
+        the device first.
+
+        Its work is `worth` so many credits per page and tick; None gets the largest share.
+        """
+        self._charge()
+        if model not in self._worths:
+            self._used[model] = max(self._used.get(model, 0.0), self._all_used - TURN_SECONDS)
+        self._worths[model] = worth
+        if self._goes_on(model):
             self._holder = model
+            self._limit()
             return False
-        request = TurnRequest(worth, self._passed.get(model, 0), asyncio.get_running_loop().create_future())
-        self._requests[model] = request
+        granted = self._waiting[model] = asyncio.get_running_loop().create_future()
+        if self._holder is model:
+            self._holder = None
         self._grant()
         try:
-            await request.granted
+            await granted
         except asyncio.CancelledError:
-            self._requests.pop(model, None)
+            self._waiting.pop(model, None)
             self.give(model)
             raise
         return True
 
     def give(self, model: object) -> None:
-        """The turn of a model is over, if it is its turn."""
+        """The turn of a model is over, if it is its turn: it has nothing to compute now."""
+        self._charge()
+        self._worths.pop(model, None)
         if self._holder is model:
             self._holder = None
-            self._grant()
+        self._grant()
 
     def leave(self, model: object) -> None:
         """A model is gone."""
         self.give(model)
-        self._passed.pop(model, None)
+        self._used.pop(model, None)
+
+    def _goes_on(self, model: object) -> bool:
+        if self._holder is None:
+            return not self._waiting
+        return self._holder is model and self._used[model] < self._least() + TURN_SECONDS
+
+    def _least(self) -> float:
+        return min([self._used[model] for model in self._waiting], default=math.inf)
+
+    def _charge(self) -> None:
+        now = self._clock()
+        if self._holder is not None:
+            self._used[self._holder] += (now - self._since) / self._weight(self._holder)
+            self._all_used = max(self._all_used, min([self._used[model] for model in self._worths]))
+        self._since = now
+
+    def _weight(self, model: object) -> float:
+        """Its part of the largest share."""
+        worth, largest = self._worths[model], max([worth or 0.0 for worth in self._worths.values()])
+        return 1.0 if worth is None or not largest else max(worth / largest, 1 / LARGEST_RATIO)
 
     def _grant(self) -> None:
-        if self._holder is not None or not self._requests:
-            return
-        chosen = next_turn(self._requests.values())
-        for model, request in list(self._requests.items()):
-            if request is not chosen:
-                self._passed[model] = request.passed = request.passed + 1
-                continue
-            del self._requests[model]
-            self._holder, self._passed[model] = model, 0
-            if not request.granted.done():
-                request.granted.set_result(None)
+        if self._holder is None and self._waiting:
+            self._holder = min(self._waiting, key=self._used.__getitem__)
+            granted = self._waiting.pop(self._holder)
+            if not granted.done():
+                granted.set_result(None)
+        self._limit()
+
+    def _limit(self) -> None:
+        """Of the present turn, now that the time until now is charged."""
+        self._end = math.inf
+        if self._holder is not None and self._waiting:
+            left = self._least() + TURN_SECONDS - self._used[self._holder]
+            self._end = self._since + left * self._weight(self._holder)

@@ -56,11 +56,6 @@ class PassContinuation:
         return PassContinuation(context, max(0, min(tokens, MOST_STEPS)), tokens, stop_tokens, context.named, asked)
 
     @property
-    def ends_text(self) -> bool:
-        """Whether nothing is left to draw after it."""
-        return self.count >= self.wanted
-
-    @property
     def is_current(self) -> bool:
         """Whether no other call has named the context."""
         return self.context.named == self.named
@@ -105,14 +100,17 @@ def advance_matchers(matchers: Sequence[Matcher], tokens: Sequence[int], continu
 
 
 class BatchContinuation:
-    """The further steps of a batch, a StopCondition: its passes go on together while each can and `is_wanted`.
+    """The further steps of a batch, a StopCondition: its passes go on together while each can and `is_wanted`, until it
+    `pauses`.
 
     The device's thread walks the grammars on forks: the matchers themselves stay with the engine's loop, where their
     programs may ask for them at any time.
     """
 
-    def __init__(self, continuations: Sequence[PassContinuation], is_wanted: Callable[[], bool]) -> None:
-        self._continuations, self._is_wanted = continuations, is_wanted
+    def __init__(
+        self, continuations: Sequence[PassContinuation], is_wanted: Callable[[], bool], pauses: Callable[[], bool]
+    ) -> None:
+        self._continuations, self._is_wanted, self.pauses = continuations, is_wanted, pauses
         for each in continuations:
             each.walked = [matcher.fork() for matcher in each.matchers]
 

@@ -27,6 +27,7 @@ from pie_mlx.engine.speculation.drafting import Tick
 from pie_mlx.errors import BatchFailedError
 from pie_mlx.events import Event, TickCompleted
 
+NOTHING = Plan()
 RETRY_SECONDS = 1e-3
 """Pause before planning again when pages that a plan counted on were not there."""
 
@@ -82,7 +83,7 @@ class Scheduler:
                     await self._take_turn(self._turns)
                 self._state.changed.clear()
                 plan = self.plan()
-                moved = self._move_pages(plan)
+                moved = plan is not NOTHING and self._move_pages(plan)
                 if plan.chunks:
                     await self._tick(plan)
                 elif self._page_io.is_awaited:
@@ -109,7 +110,7 @@ class Scheduler:
         if not self._state.working() and not self._state.pages_to_withhold:
             self._runnable_since, self._wait_seconds = now, 0.0
             self._sharing.pause()
-            return Plan()
+            return NOTHING
         view = self._view()
         if view.passes or self._state.loads or self._sharing.seconds_to_wait():
             self._quiet_since = now
@@ -251,6 +252,8 @@ class Scheduler:
             fail_all([task for task, _ in chunks], error)
             self._after_batch(chunks, error)
             return
+        if self._turns is not None and self._turns.is_over:  # the next one plans before programs get these results
+            self._turns.give(self)
         self.commit(chunks, outcome, ahead=ahead)
         self._claims.learn(chunks, entries, outcome)
 
@@ -271,7 +274,7 @@ class Scheduler:
     def _further_steps(self, chunks: Chunks) -> int:
         """How many steps may follow a batch at once, if there are pages for them: none while others have work."""
         working = len(list(filter(self._state.has_turn, self._state.working())))
-        if not chunks or working > len(chunks) or (self._turns is not None and self._turns.is_wanted):
+        if not chunks or working > len(chunks):
             return 0
         steps = MOST_STEPS
         for task, count in chunks:
@@ -287,10 +290,9 @@ class Scheduler:
 
         def is_wanted() -> bool:
             over = changed.is_set() if turn is None else time.monotonic() >= turn.until_seconds
-            over = over or (turns is not None and turns.is_wanted)
             return not over and all(task.continues for task in tasks)
 
-        return BatchContinuation(plans, is_wanted)
+        return BatchContinuation(plans, is_wanted, lambda: turns is not None and turns.is_over)
 
     def enter(self, chunks: Chunks) -> None:
         """The passes are in the batch until its end. Nothing is planned meanwhile: none of them is suspended (T24)."""
@@ -375,9 +377,7 @@ class Scheduler:
 
     def _end_tick(self, chunks: Chunks, tokens: int, seconds: float, steps: int, *, ahead: bool) -> None:
         state = self._state
-        self._state.tick_seconds += (NEWEST_TICK if self._state.tick_seconds else 1.0) * (
-            seconds / steps - self._state.tick_seconds
-        )
+        state.tick_seconds += (NEWEST_TICK if state.tick_seconds else 1.0) * (seconds / steps - state.tick_seconds)
         waiting = state.working().difference([task.context.id for task, _ in chunks if not task.replay])
         for context in waiting:
             state.contexts[context].waiting_ticks += context in state.requests or state.has_turn(context)

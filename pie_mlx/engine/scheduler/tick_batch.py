@@ -138,7 +138,8 @@ def _take_back(store: PageStore, task: ForwardTask, window: Window) -> None:
 
 def _commit_further(store: PageStore, task: ForwardTask, continuation: PassContinuation) -> None:
     """The tokens of further steps are in KV, but for the last one."""
-    store.working.append(task.context.id, continuation.committed(task.inputs[-1], task.in_order()))
+    if kept := continuation.committed(task.inputs[-1], task.in_order()):
+        store.working.append(task.context.id, kept)
     _release_unused(store, task.context.id, continuation.extra_pages)
 
 
@@ -181,7 +182,7 @@ class Claims:
         if not self._runner.model.follows or any([count < task.remaining for task, count in chunks]):
             return entries
         pairs = zip(chunks, entries, strict=True)
-        found = [self._with_slot(entry) if _will_go_on(task) else entry for (task, _), entry in pairs]
+        found = [self._with_slot(entry) if _will_go_on(task, entry) else entry for (task, _), entry in pairs]
         if state.gangs:
             whole = self._whole_gangs(entries, [new is not entry for new, entry in zip(found, entries, strict=True)])
             found = [new if goes_on else entry for new, entry, goes_on in zip(found, entries, whole, strict=True)]
@@ -236,9 +237,10 @@ class Claims:
         return context.streaming
 
 
-def _will_go_on(task: ForwardTask) -> bool:
-    """Whether the program of a pass will most likely ask for the token after the one that it draws."""
-    ends = task.continuation is not None and task.continuation.ends_text
+def _will_go_on(task: ForwardTask, entry: BatchEntry) -> bool:
+    """Whether the program of a pass will most likely ask for the token after those that it and the steps after it
+    draw."""
+    ends = task.continuation is not None and len(entry.further_slots) >= task.continuation.wanted
     return task.context.streaming and task.draws_next and not ends
 
 

@@ -120,7 +120,7 @@ async def _begun() -> None:
 
 
 async def test_another_model_that_wants_the_device_has_it_between_two_pieces(device: Device) -> None:
-    turns = DeviceTurns()
+    turns = DeviceTurns(lambda: 1.0 * len(device.pieces))  # of a second each
     queue = queue_on(device, turns=turns)
     device.open.clear()
     texts = asyncio.create_task(queue.run("ada", [text(number) for number in range(12)], "mean"))

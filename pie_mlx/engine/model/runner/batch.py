@@ -129,6 +129,10 @@ class StopCondition(Protocol):
         """Every context drew a token; whether another step is wanted. Raises PieError if unknown."""
         ...
 
+    def pauses(self) -> bool:
+        """Whether the next step is for a later batch: the device is another model's until then."""
+        ...
+
     def masks(self) -> Sequence[PackedMask | None]:
         """What each context may draw in the next step. Raises PieError if unknown."""
         ...

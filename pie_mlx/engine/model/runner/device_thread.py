@@ -1,5 +1,6 @@
 """The one thread that owns every `mx` call."""
 
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -19,6 +20,8 @@ class DeviceThread:
         self.thread = ThreadPoolExecutor(1, thread_name_prefix="pie-mlx")
         self.residency = Residency()
         self._submitted, self._begun, self._given_up = 0, 0, 0  # each is written by one thread
+        self.free_since = 0.0
+        """When work was done last (`time.perf_counter`)."""
 
     def submit(self, work: Callable[[], T], rest: Callable[[], object] | None) -> Future[T]:
         """Begin `work` once all before it is done, then `rest`, whatever came of it."""
@@ -30,6 +33,7 @@ class DeviceThread:
             finally:
                 if rest is not None:
                     rest()
+                self.free_since = time.perf_counter()
 
         self._submitted += 1
         future = self.thread.submit(counted)

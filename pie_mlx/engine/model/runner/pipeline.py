@@ -100,18 +100,20 @@ class Pipeline:
         self._recurrence = model.network.recurrence if model.recurrent else None
         self._uncommitted: UncommittedStep | None = None
 
-    def compute(self, batch: Batch, may_continue: Callable[[], bool]) -> Outcome:
+    def compute(self, batch: Batch, may_continue: Callable[[], bool], free_since: float = 0.0) -> Outcome:
         """Results of a batch and of the steps that its continuation commits; what follows them is left in flight.
 
         Raises what the first step does. A later step that fails only ends the continuation; a batch of its own then
-        reports the error. No further step begins once `may_continue` is False.
+        reports the error. No further step begins once `may_continue` is False. Until `free_since` the device did
+        other work, which is no part of the seconds that a step in flight took.
         """
         began, claimed, self._uncommitted = time.perf_counter(), self._uncommitted, None
         kept: mx.array | None = None
         if batch.claims and claimed is not None:
             if self._recurrence is not None:
                 self._recurrence.claim([entry.context for entry in batch.entries])
-            began, sampling = claimed.began_seconds or began, claimed.sampling_of(batch.entries)
+            began = max(claimed.began_seconds or began, free_since)
+            sampling = claimed.sampling_of(batch.entries)
             trails = any([entry.trail is not None for entry in batch.entries])
             kept = claimed.kept_of(batch.entries) if trails else None
         else:
@@ -149,7 +151,7 @@ class Pipeline:
         until = time.perf_counter() + LONGEST_SECONDS
         with self._ended_by_errors():
             while _is_wanted(batch, steps[-1]):
-                if len(steps) > batch.further or not may_continue() or time.perf_counter() >= until:
+                if len(steps) > batch.further or not may_continue() or _pauses(batch, until):
                     return may_continue()
                 step = self._draw(self._next(batch, steps), batch, steps)
                 if any([isinstance(result, BatchFailedError) for result in step]):
@@ -306,6 +308,10 @@ def _is_wanted(batch: Batch, results: Sequence[EntryResult]) -> bool:
         return False
     goes_on = batch.continuation.advance([token for result in results for token in last_drawn(result)])
     return goes_on and not any([value.ended for result in results for value in drawn_of(result)])
+
+
+def _pauses(batch: Batch, until: float) -> bool:
+    return time.perf_counter() >= until or (batch.continuation is not None and batch.continuation.pauses())
 
 
 def _drawn(steps: Sequence[Sequence[EntryResult]], row: int) -> list[int]:

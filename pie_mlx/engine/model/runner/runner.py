@@ -113,7 +113,7 @@ class Runner:
         def compute() -> Outcome:
             if copies:
                 model.pool.copy_pages(copies)
-            return pipeline.compute(batch, self.is_idle)
+            return pipeline.compute(batch, self.is_idle, self.device.free_since)
 
         try:
             outcome = model.attempt(compute, pipeline.forget)

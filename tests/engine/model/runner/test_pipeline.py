@@ -1,5 +1,6 @@
 """Steps that are built but not committed: on tokens still being drawn, dropped without a trace when not wanted."""
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -35,14 +36,18 @@ TABLES = [[0, 1, 2, 3], [9, 4, 7, 12]]
 
 
 class Wanting:
-    """So many steps of so many rows; `stuck` when a grammar cannot tell what comes after the last of them."""
+    """So many steps of so many rows; `stuck` when a grammar cannot tell what comes after the last of them. The last
+    `later` of them are for a later batch."""
 
-    def __init__(self, rows: int, steps: int, *, stuck: bool = False) -> None:
-        self.rows, self.left, self.stuck = rows, steps, stuck
+    def __init__(self, rows: int, steps: int, *, stuck: bool = False, later: int = 0) -> None:
+        self.rows, self.left, self.stuck, self.later = rows, steps, stuck, later
 
     def advance(self, drawn: Sequence[int]) -> bool:
         self.left -= 1
         return self.left > 0 or self.stuck
+
+    def pauses(self) -> bool:
+        return self.left <= self.later
 
     def masks(self) -> list[PackedMask | None]:
         if self.left <= 0:
@@ -133,6 +138,32 @@ def joined(first: Sequence[list[int]], second: Sequence[list[int]]) -> list[list
 def test_steps_at_once_draw_what_single_steps_draw(model: LoadedModel) -> None:  # G11
     expected = one_by_one(model, prompts(), 20)
     assert go_on(model, prompts(further=30), 20) == expected
+
+
+def test_steps_that_pause_for_another_model_leave_the_next_one_in_flight(model: LoadedModel) -> None:
+    expected = one_by_one(model, prompts(), 8)
+    pipeline = Pipeline(model)
+    batch = Batch(tuple(prompts(further=30)), continuation=Wanting(2, 8, later=3), further=30)
+    outcome = pipeline.compute(batch, lambda: True)
+    assert (outcome.steps, len(outcome.in_flight)) == (5, 2)
+    drawn = [tokens_of(result) for result in outcome.results]
+    claiming = Batch(tuple(after(drawn, further=2)), continuation=Wanting(2, 3), further=2, claims=True)
+    rest = pipeline.compute(claiming, lambda: True)
+    assert joined(drawn, [tokens_of(result) for result in rest.results]) == expected
+
+
+def test_a_step_in_flight_takes_no_time_while_the_device_does_other_work(
+    model: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1.0
+    monkeypatch.setattr(time, "perf_counter", lambda: now)
+    pipeline = Pipeline(model)
+    batch = Batch(tuple(prompts(further=30)), continuation=Wanting(2, 8, later=3), further=30)
+    drawn = [tokens_of(result) for result in pipeline.compute(batch, lambda: True).results]
+    pipeline.begin()
+    now = 9.0
+    claimed = pipeline.compute(Batch(tuple(after(drawn)), claims=True), lambda: True, free_since=7.0)
+    assert claimed.seconds == 2.0
 
 
 @pytest.mark.parametrize("stuck", [False, True])
