@@ -19,6 +19,7 @@ from inferlet._calls.host import use_host
 from pie_mlx.calls import DescribeRuntime, Forward, OtherContext, ReadMarket, Slot
 from pie_mlx.engine.engine import EngineCore
 from pie_mlx.engine.hosting.process import ProcessHost
+from pie_mlx.engine.scheduler import device_turns
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import (
     InvalidArgumentError,
@@ -127,6 +128,25 @@ def test_twenty_programs_over_all_models_at_once_get_what_each_gets_alone(severa
         finished(several.core.close_process(host.process_id))
     assert found == [[expected[name, turn % 4] for name in order] for turn, order in enumerate(orders)]
     assert several.core.models.loaded[0].store.usage().used == 0
+
+
+@pytest.mark.parametrize(("turn_seconds", "several_at_once"), [(-1.0, False), (3600.0, True)], ids=["step", "text"])
+def test_models_draw_the_same_tokens_in_turns_of_whatever_length(
+    several: Several, monkeypatch: pytest.MonkeyPatch, turn_seconds: float, *, several_at_once: bool
+) -> None:
+    monkeypatch.setattr(device_turns, "TURN_SECONDS", turn_seconds)
+    expected = [several.run(name)[0] for name in ARCHITECTURES]
+    host, first = several.open(), len(several.events)
+
+    async def at_once() -> list[list[int]]:
+        with use_host(host):
+            return await asyncio.gather(*(greedy(name) for name in ARCHITECTURES))
+
+    found = finished(at_once())
+    finished(several.core.close_process(host.process_id))
+    assert found == expected
+    told = [event for event in several.events[first:] if isinstance(event, TickCompleted)]
+    assert any(event.steps > 2 if several_at_once else event.ahead for event in told)
 
 
 def test_each_model_has_a_pool_and_ticks_of_its_own(several: Several) -> None:
