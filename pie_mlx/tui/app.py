@@ -109,6 +109,7 @@ class MonitorApp(OwnCommands):
         self.add_class(f"-theme-{theme}", update=False)
         self.set_class(self.current_theme.dark, "-dark-mode", update=False)
         self.set_class(not self.current_theme.dark, "-light-mode", update=False)
+        self._refresh_truecolor_filter(self.ansi_theme)
         self.palette = Palette(self.current_theme)
 
     def on_mount(self) -> None:
