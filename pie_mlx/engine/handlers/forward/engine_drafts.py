@@ -30,6 +30,9 @@ from pie_mlx.errors import InvalidArgumentError
 HEAD_TRIES = 2
 """Guesses of a draft head that does not pay, to learn whether it does now."""
 
+READ_FOR_STEPS = 16
+"""Steps that share the price of what a draft head must read before it can guess: a short text has not many more."""
+
 
 @dataclass(frozen=True, slots=True)
 class DraftRequest:
@@ -53,11 +56,14 @@ class DraftRequest:
 
 @dataclass(frozen=True, slots=True)
 class DraftSource:
-    """What made the drafts, and whose `allowance` it used. `pace` is that of who wrote them, None for repetitions, and
-    `spent` what that took, in plain steps; the pass waited `waited_seconds` for it."""
+    """What made the drafts, and whose `allowance` it used.
+
+    `drafter` knows what was there before; None where nobody asks for that. `pace` is that of who wrote the drafts, None
+    for repetitions, and `spent` what that took, in plain steps; the pass waited `waited_seconds` for it.
+    """
 
     name: DraftSourceName
-    drafter: NgramDrafter
+    drafter: NgramDrafter | None
     allowance: Allowance
     pace: Pace | HeadPace | None = None
     spent: float = 0.0
@@ -65,10 +71,10 @@ class DraftSource:
 
     def learn(self, emitted: Sequence[int], drafted: int, accepted: int, cost: float) -> None:
         """A step emitted tokens; of `drafted` guesses the first `accepted` were right, and verifying took `cost`."""
-        if self.pace is None:
-            self.drafter.learn(emitted, drafted, accepted)
-        else:
-            self.drafter.learn(emitted, 0, 0)
+        own = (drafted, accepted) if self.pace is None else (0, 0)
+        if self.drafter is not None:
+            self.drafter.learn(emitted, *own)
+        if self.pace is not None:
             self.pace.learn(drafted, accepted, self.spent)
         self.allowance.learn(accepted, self.spent + (cost if drafted else 0.0))
 
@@ -130,12 +136,14 @@ def _repeated(
 ) -> tuple[Sequence[int], DraftSource]:
     """What followed the last tokens before; nothing where somebody else gains more, `beside` plain steps."""
     context, allowance = request.context, services.drafts.repetitions
+    if request.source not in ("auto", "ngram"):
+        return [], DraftSource("ngram", None, allowance)
     drafter = context.drafter = context.drafter or NgramDrafter()
     source = DraftSource("ngram", drafter, allowance)
     found = drafter.draft(
         services.store.sequence_length(context.id),
         request.inputs,
-        request.most if request.source in ("auto", "ngram") else 0,
+        request.most,
         _reader(services, context),
         cost=services.queue.window_steps,
         may_try=allowance.step() and beside <= 0,
@@ -170,19 +178,21 @@ def _foreseen(services: Services, request: DraftRequest, beside: float) -> Seque
 def _offer_of_head(services: Services, request: DraftRequest, head: DraftHeadRunner) -> Offer:
     """How many tokens the model's own head is to write."""
     context, queue = request.context, services.queue
-    pace = context.head_pace = context.head_pace or HeadPace()
-    context.trail = context.trail or HiddenTrail()
+    pace = context.head_pace = context.head_pace or HeadPace(head.rates)
+    # An empty trail is one.
+    trail = context.trail = HiddenTrail() if context.trail is None else context.trail
     may_try = head.allowance.step()
     if len(request.inputs) > 1 or not request.most or queue.plain_seconds is None:
         return NO_OFFER
+    reading = _in_steps(services, head.reading_seconds(len(trail))) / READ_FOR_STEPS
 
     def price(count: int) -> float:
-        spent = _in_steps(services, head.seconds(count))
-        return queue.window_price(count) + spent
+        return queue.window_price(count) + _in_steps(services, head.seconds(count)) + reading
 
     best = pace.best(price, min(request.most, MOST_GUESSES))
-    pace.cooldown.learn(accepted=best.gain > 0)
-    if best.gain > 0:
+    pays = best.gain > 0 and not head.allowance.overdrawn
+    pace.looked(pays=pays)
+    if pays:
         return NO_OFFER if head.wants_plain() else Offer(best.guesses, best.gain)
     if may_try:
         return Offer(min(HEAD_TRIES, request.most), best.gain)

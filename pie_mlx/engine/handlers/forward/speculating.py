@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from pie_mlx.calls import AnyResult, Forward, ForwardReply, SampledTokens, Sampler, Speculation, joined
+from pie_mlx.calls import AnyResult, DraftSourceName, Forward, ForwardReply, SampledTokens, Sampler, Speculation, joined
 from pie_mlx.engine.handlers.forward.engine_drafts import DraftRequest, DraftSource, guesses
 from pie_mlx.engine.kv import PageStore, WorkingToken
 from pie_mlx.engine.kv.masks import canonical_row
@@ -161,7 +161,7 @@ async def plan_drafts(
             f"speculation: {services.model_info.name} {reason}",
             hint="generate without it",
         )
-    if speculation.drafts is None and first.mask is None and _is_left_out(services, context):
+    if speculation.drafts is None and first.mask is None and _is_left_out(services, context, speculation.source):
         return None
     sampler = call.slots[slot].read
     if isinstance(sampler, Sampler) and sampler.ends_text:
@@ -188,11 +188,16 @@ async def plan_drafts(
     return DraftedPass(Window(drafts.tree, frozenset(speculation.stop_tokens), waited), drafts, slot, source)
 
 
-def _is_left_out(services: Services, context: LiveContext) -> bool:
-    """Whether repetitions and the draft head came to nothing lately, so that this step does not ask them."""
-    if services.drafts.model is not None or context.drafter is None or not context.drafter.cooldown.step():
+def _is_left_out(services: Services, context: LiveContext, source: DraftSourceName) -> bool:
+    """Whether who may guess came to nothing lately, so that this step does not ask."""
+    if source == "draft_model" or (source == "auto" and services.drafts.model is not None):
         return False
-    return services.drafts.head is None or context.head_pace is None or context.head_pace.cooldown.step()
+    repeats = source != "mtp"
+    if repeats and (context.drafter is None or not context.drafter.cooldown.step()):
+        return False
+    if source == "ngram" or services.drafts.head is None:
+        return repeats
+    return context.head_pace is not None and context.head_pace.rests()
 
 
 def _drawing_slot(call: Forward) -> int:

@@ -4,8 +4,12 @@ from collections import deque
 
 import mlx.core as mx
 
-MOST_ROWS = 1024
-"""Hidden states that wait for a guess; of a longer prompt the last ones do."""
+MOST_ROWS = 128
+"""Hidden states that wait for a guess; of a longer prompt the last ones do.
+
+Reading them takes a head as long as a layer of the model takes with so many tokens of a prompt, and what lies further
+back makes its guesses no better.
+"""
 
 
 class HiddenTrail:
@@ -20,10 +24,16 @@ class HiddenTrail:
 
     def add(self, first: int, rows: mx.array) -> None:
         """The tokens from place `first` on were computed."""
+        if (spare := rows.shape[0] - MOST_ROWS) > 0:
+            first, rows = first + spare, rows[spare:]
         self._pieces.append((first, rows))
         self._rows += rows.shape[0]
         while self._rows - self._pieces[0][1].shape[0] >= MOST_ROWS:
             self._rows -= self._pieces.popleft()[1].shape[0]
+
+    def __len__(self) -> int:
+        """How many hidden states wait."""
+        return self._rows
 
     def take(self) -> list[tuple[int, mx.array]]:
         """All pieces, in order, which leave it."""

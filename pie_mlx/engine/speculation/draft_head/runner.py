@@ -13,15 +13,15 @@ from pie_mlx.engine.speculation.company import Company
 from pie_mlx.engine.speculation.draft_head.books import HeadBooks, Pairs, Read
 from pie_mlx.engine.speculation.draft_head.writing import HeadRow, write
 from pie_mlx.engine.speculation.draft_model import DraftSequences, Guesses
-from pie_mlx.engine.speculation.drafting import Allowance, Lately
+from pie_mlx.engine.speculation.drafting import Allowance, GuessRates, Lately
 from pie_mlx.errors import BatchFailedError
 from pie_mlx.metal.faults import DEVICE_ERRORS
 
 FEW = 8
 """Pairs of a context in a plain step; more are of a prompt, or of text written without guesses."""
 
-PLAIN_EVERY = 48
-"""Of so many passes that guesses would pay for, one is plain."""
+PLAIN_EVERY = 64
+"""Of so many passes that guesses would pay for, two in a row are plain: the second is as in plain decoding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +56,15 @@ class DraftHeadRunner:
 
     def __init__(self, runner: Runner, head: HeadModel) -> None:
         self._runner, self._head = runner, head
-        self.allowance = Allowance()
+        self.allowance, self.rates = Allowance(), GuessRates()
         pool = head.model.pool
         self.books = HeadBooks(DraftSequences(pool.pages, pool.page_size))
         self._waiting: dict[int, _Waiting] = {}
         self._in_step: set[int] = set()
         self._company = Company()
         self._seconds: dict[int, Lately] = {}
-        self._asked = 0
+        self._pair_seconds = Lately()
+        self._asked = 1
         self._task: asyncio.Task[None] | None = None
 
     async def guess(self, guess: HeadGuess) -> Guesses:
@@ -94,10 +95,14 @@ class DraftHeadRunner:
         known = min(trusted, key=lambda count: abs(count - guesses))
         return (self._seconds[known].median or 0.0) * (1 + guesses) / (1 + known)
 
+    def reading_seconds(self, pairs: int) -> float:
+        """What reading so many pairs before a guess takes; a few of them are part of any step."""
+        return 0.0 if pairs <= FEW else pairs * (self._pair_seconds.median or 0.0)
+
     def wants_plain(self) -> bool:
         """Whether the pass of which this is asked is to be plain: what that takes would be forgotten otherwise."""
         self._asked += 1
-        return self._asked % PLAIN_EVERY == 0
+        return self._asked % PLAIN_EVERY < 2
 
     def decline(self, context: int) -> None:
         """The context goes on without guesses this time: the others need not wait for it."""
@@ -160,16 +165,22 @@ class DraftHeadRunner:
             raise
         finally:
             self._in_step = set()
-        seconds = time.perf_counter() - started
-        most = max(item.guess.most for item in items)
-        if all(len(item.pairs.places) <= FEW for item in items):
-            self._seconds.setdefault(most, Lately()).add(seconds)
-        share = (self.seconds(most) or 0.0) / len(items)
+        self._measure(items, time.perf_counter() - started)
+        each = (self.seconds(max(item.guess.most for item in items)) or 0.0) / len(items)
         for item, tokens in zip(items, drawn, strict=True):
             if item.guess.context in self.books:
                 self.books.append(item.guess.context, item.pairs)
             if not item.done.done():
-                item.done.set_result(Guesses(tokens, share))
+                item.done.set_result(Guesses(tokens, each + self.reading_seconds(len(item.pairs.places))))
+
+    def _measure(self, items: Sequence[_Waiting], seconds: float) -> None:
+        most = max(item.guess.most for item in items)
+        pairs = [len(item.pairs.places) for item in items]
+        if max(pairs) <= FEW:
+            self._seconds.setdefault(most, Lately()).add(seconds)
+        else:
+            guessing = self.seconds(most) or 0.0
+            self._pair_seconds.add(max(0.0, seconds - guessing) / sum(count for count in pairs if count > FEW))
 
     def _row(self, item: _Waiting) -> HeadRow:
         context, sequences = item.guess.context, self.books.sequences

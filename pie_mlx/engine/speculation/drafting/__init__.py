@@ -3,7 +3,7 @@
 from pie_mlx.engine.speculation.drafting.costs import Lately, Tick, WindowCost
 from pie_mlx.engine.speculation.drafting.draft_masks import DraftRow, MaskedDrafts, admitted, after, completed
 from pie_mlx.engine.speculation.drafting.drafter import NgramDrafter
-from pie_mlx.engine.speculation.drafting.head_pace import MOST_GUESSES, HeadPace, Length
+from pie_mlx.engine.speculation.drafting.head_pace import MOST_GUESSES, GuessRates, HeadPace, Length
 from pie_mlx.engine.speculation.drafting.ngrams import SIZES
 from pie_mlx.engine.speculation.drafting.pace import FIRST_LENGTH, LONGEST, SHORTEST, Allowance, Pace
 from pie_mlx.engine.speculation.drafting.window import LAST_INPUT, DraftTree, Verification, Window, chain, checked_tree
@@ -18,6 +18,7 @@ __all__ = [
     "Allowance",
     "DraftRow",
     "DraftTree",
+    "GuessRates",
     "HeadPace",
     "Lately",
     "Length",

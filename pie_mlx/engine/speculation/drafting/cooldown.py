@@ -10,9 +10,12 @@ LONGEST_REST = 16
 class Cooldown:
     """Looking takes time at every step of every stream: where it comes to nothing, rests of 1, 2, 4 ... steps (V8)."""
 
-    def __init__(self) -> None:
-        self._fruitless = 0
-        self._left = 0
+    def __init__(self, like: "Cooldown | None" = None) -> None:
+        """It begins with a rest where `like` had its last look come to nothing."""
+        self._fruitless = self._left = 0
+        if like is not None:
+            self._fruitless = like._fruitless
+            self._rest()
 
     def step(self) -> bool:
         """A step begins; whether it is one of a rest."""
@@ -24,5 +27,8 @@ class Cooldown:
     def learn(self, *, accepted: bool) -> None:
         """A look is over; whether any of what it found was right."""
         self._fruitless = 0 if accepted else self._fruitless + 1
+        self._rest()
+
+    def _rest(self) -> None:
         if self._fruitless >= PATIENCE:
             self._left = min(LONGEST_REST, 2 ** (self._fruitless - PATIENCE))

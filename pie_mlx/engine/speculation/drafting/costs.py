@@ -63,13 +63,17 @@ class WindowCost:
         self._extra_among: dict[int, Lately] = {}
         self._extra_of: dict[int, Lately] = {}
         self._windows = 0
+        self._after_window = False
 
     def observe(self, tick: Tick) -> None:
         """Learn from a tick in which every context ran one token, and the drafts after it."""
         if tick.tokens != tick.contexts + tick.drafts:
             return
+        after_window, self._after_window = self._after_window, tick.windows > 0
         if not tick.windows:
-            self._plain.setdefault(tick.contexts, Lately()).add(tick.seconds)
+            # After a window no step is in flight: the next one takes longer than plain decoding does.
+            if not after_window or tick.contexts not in self._plain:
+                self._plain.setdefault(tick.contexts, Lately()).add(tick.seconds)
         elif (plain := self.plain_seconds(tick.contexts)) is not None:
             self._windows = tick.windows
             length = round(tick.drafts / tick.windows)

@@ -9,6 +9,9 @@ LOST_SHARE = 0.025
 MOST_CREDIT = 2.0
 """Plain steps that trying may lose at once, after any success."""
 
+MOST_SAVED = 12.0
+"""Plain steps that guesses may lose at once where they should pay: what they saved before, and at first for nothing."""
+
 
 class Pace:
     """Longer drafts while they are accepted, shorter ones while they are not, and whether they pay."""
@@ -46,7 +49,12 @@ class Allowance:
     """
 
     def __init__(self) -> None:
-        self._credit = 0.0
+        self._credit, self._balance = 0.0, MOST_SAVED
+
+    @property
+    def overdrawn(self) -> bool:
+        """Whether guesses have lost more than they saved and may lose, whatever they promise: nobody is to guess."""
+        return self._balance < 0
 
     def step(self) -> bool:
         """A stream takes a step; whether it may try."""
@@ -59,3 +67,4 @@ class Allowance:
 
     def _earn(self, steps: float) -> None:
         self._credit = min(MOST_CREDIT, self._credit + steps)
+        self._balance = min(MOST_SAVED, self._balance + steps)

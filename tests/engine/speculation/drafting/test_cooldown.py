@@ -30,3 +30,11 @@ def test_one_success_ends_all_rests(fruitless: int) -> None:  # V8
     assert rest(cooldown) <= LONGEST_REST
     cooldown.learn(accepted=True)
     assert rest(cooldown) == 0
+
+
+def test_a_new_text_rests_as_long_as_one_in_which_looks_came_to_nothing() -> None:
+    before = Cooldown()
+    assert rest(Cooldown(before)) == 0
+    for _ in range(PATIENCE + 2):
+        before.learn(accepted=False)
+    assert rest(Cooldown(before)) == 4

@@ -97,3 +97,11 @@ def test_the_first_batch_with_so_many_windows_may_be_one_that_is_made_for_it() -
 def test_a_window_never_costs_less_than_nothing(ticks: list[tuple[int, int, float]]) -> None:
     cost = cost_after(*(drafted(contexts, min(windows, contexts), seconds) for contexts, windows, seconds in ticks))
     assert cost.steps(8) >= 0.0
+
+
+def test_a_plain_step_right_after_a_window_says_nothing_of_plain_decoding() -> None:
+    cost = cost_after(plain(1, 1.0), plain(1, 1.0), plain(1, 1.0), *[drafted(1, 1, 2.0), plain(1, 9.0)] * 5)
+    assert cost.plain_seconds(1) == 1.0
+    cost.observe(plain(1, 1.2))
+    assert cost.plain_seconds(1) == 1.0
+    assert cost_after(drafted(1, 1, 2.0), plain(1, 3.0)).plain_seconds(1) == 3.0
