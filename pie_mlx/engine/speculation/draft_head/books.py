@@ -1,7 +1,10 @@
 """What the head has read of each context: pairs of a hidden state and the token after it, and the pages of these."""
 
+import itertools
+from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import NamedTuple
 
 import mlx.core as mx
@@ -10,6 +13,9 @@ from pie_mlx.engine.speculation.draft_model import DraftSequences
 
 COMPARED = 8
 """Pairs at the end that are compared with the context; where they are the same, so is the rest."""
+
+MOST_LEFT = 16
+"""Contexts that are gone whose pages may serve others: those that went last."""
 
 Read = Callable[[int], Sequence[int]]
 """Answers the last tokens of a context that are in KV."""
@@ -41,6 +47,8 @@ class HeadBooks:
 
     sequences: DraftSequences
     _places: dict[int, list[int]] = field(default_factory=dict[int, list[int]])
+    _left: deque[int] = field(default_factory=deque[int])
+    _departures: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
 
     def follow(self, context: int, held: int, token: int, read: Read, pieces: Sequence[tuple[int, mx.array]]) -> Pairs:
         """What the head is still to read of a context that holds `held` tokens, before `token`; of `pieces`, the hidden
@@ -80,6 +88,16 @@ class HeadBooks:
         if target in self.sequences and source in self._places:
             self._places[target] = self._places[source][: self.sequences.length(target)]
 
+    def leave(self, context: int) -> None:
+        """A context is gone; another one that begins like it, with cached pages, may go on from its full pages."""
+        number = -next(self._departures)
+        self.fork(context, number)
+        self.drop(context)
+        if number in self.sequences:
+            self._left.append(number)
+        if len(self._left) > MOST_LEFT:
+            self.drop(self._left.popleft())
+
     def drop(self, context: int) -> None:
         """Forget a context."""
         self.sequences.drop(context)
@@ -89,6 +107,7 @@ class HeadBooks:
         if context not in self.sequences:  # another context may have needed its pages
             self._places[context] = []
             self.sequences.begin(context)
+            self._go_on_from_another(context, held, read)
             return
         places = self._places[context]
         while places and places[-1] + 1 >= held:
@@ -101,6 +120,23 @@ class HeadBooks:
             if [text[place - last[0]] for place in last] != self.sequences.tail(context, len(last)):
                 places.clear()
                 self.sequences.shorten(context, 0)
+
+    def _go_on_from_another(self, context: int, held: int, read: Read) -> None:
+        """Begin with what was read of a context that is gone, as far as the texts are the same."""
+        text = read(held) if self._left else ()
+        alike = {number: self._alike(number, text) for number in self._left if number in self.sequences}
+        best = max(alike, key=lambda number: alike[number], default=0)
+        count = alike.get(best, 0) // self.sequences.page_size * self.sequences.page_size
+        if count:
+            self.fork(best, context)
+            self.sequences.shorten(context, count)
+            del self._places[context][count:]
+
+    def _alike(self, number: int, text: Sequence[int]) -> int:
+        """How many of the first pairs of a context that is gone are of `text` too."""
+        pairs = zip(self._places[number], self.sequences.tail(number, self.sequences.length(number)), strict=True)
+        same = (place + 1 < len(text) and text[place + 1] == token for place, token in pairs)
+        return sum(1 for _ in takewhile(bool, same))
 
     @staticmethod
     def _cut(pairs: Pairs, start: int) -> None:

@@ -115,7 +115,10 @@ class DraftHeadRunner:
 
     def forget(self, context: int) -> None:
         """A context is released."""
-        self.books.drop(context)
+        if context in self._in_step:
+            self.books.drop(context)
+        else:
+            self.books.leave(context)
         self.decline(context)
 
     async def stop(self) -> None:

@@ -4,7 +4,7 @@ import mlx.core as mx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pie_mlx.engine.speculation.draft_head.books import HeadBooks, Pairs
+from pie_mlx.engine.speculation.draft_head.books import MOST_LEFT, HeadBooks, Pairs
 from pie_mlx.engine.speculation.draft_model import DraftSequences
 
 PAGE = 4
@@ -87,8 +87,31 @@ def test_a_fork_begins_with_full_pages() -> None:
     books.sequences.check_integrity()
 
 
+def test_a_context_that_begins_like_one_that_is_gone_goes_on_from_its_full_pages() -> None:
+    books, text = new_books(), Text(list(range(20)))
+    follow(books, 1, text, 20, rows(2, 18))
+    books.leave(1)
+    another = Text([*range(15), 50, 51, 52])
+    pairs = follow(books, 2, another, 53, rows(16, 2))
+    assert (pairs.places, books.sequences.length(2)) == ([16, 17], 14)  # 12 of 18 pairs fill pages and are the same
+    assert follow(books, 3, Text([9] * 18), 9, rows(16, 2)).places == [16, 17]
+    assert books.sequences.length(3) == 2
+    books.sequences.check_integrity()
+
+
+def test_few_contexts_that_are_gone_are_remembered() -> None:
+    books = new_books(64)
+    for context in range(1, 40):
+        follow(books, context, Text([context] * 9), context, rows(0, 9))
+        books.leave(context)
+    assert books.sequences.used_pages == 2 * MOST_LEFT
+    books.sequences.check_integrity()
+
+
 @given(
-    acts=st.lists(st.tuples(st.sampled_from(["write", "cut", "fork", "skip"]), st.integers(1, 6)), max_size=24),
+    acts=st.lists(
+        st.tuples(st.sampled_from(["write", "cut", "fork", "skip", "leave"]), st.integers(1, 6)), max_size=24
+    ),
 )
 def test_books_balance_and_pairs_are_those_of_the_text(acts: list[tuple[str, int]]) -> None:
     books, text, after, number = new_books(6), Text([1, 2, 3]), 4, 4
@@ -99,6 +122,8 @@ def test_books_balance_and_pairs_are_those_of_the_text(acts: list[tuple[str, int
         elif act == "fork":
             books.fork(1, 2)
             books.drop(2)
+        elif act == "leave":
+            books.leave(1)
         else:
             first = len(text.tokens)
             text.tokens += range(number, number + count)
