@@ -225,7 +225,6 @@ def train(head: Head, trunk: TinyModel, options: argparse.Namespace, held_out: l
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=SHIPPED / "mtp.safetensors")
-    parser.add_argument("--start", type=Path, help="a head to go on from")
     parser.add_argument("--minutes", type=float, default=8)
     parser.add_argument("--wall-minutes", type=float, default=float("inf"))
     parser.add_argument("--batch-tokens", type=int, default=2048)
@@ -243,11 +242,7 @@ def main() -> None:
     head = Head(config)
     held = examples(trunk, options.seed, "heldout")
     held_out = [next(held) for _ in range(HELD_OUT)]
-    if options.start:
-        weights = load_file(options.start).items()
-        head.load_state_dict({name.removeprefix("mtp."): value.float() for name, value in weights})
-    else:
-        begin(head, trunk, examples(trunk, options.seed + 1, "train"), options.begin_tokens)
+    begin(head, trunk, examples(trunk, options.seed + 1, "train"), options.begin_tokens)
     print("begins with", acceptance(head, trunk, held_out), flush=True)
     trunk.train()  # products in bfloat16, where the processor has them
     write(train(head, trunk, options, held_out), options.out)

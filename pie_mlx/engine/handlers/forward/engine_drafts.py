@@ -58,8 +58,8 @@ class DraftRequest:
 class DraftSource:
     """What made the drafts, and whose `allowance` it used.
 
-    `drafter` knows what was there before; None where nobody asks for that. `pace` is that of who wrote the drafts, None
-    for repetitions, and `spent` what that took, in plain steps; the pass waited `waited_seconds` for it.
+    `drafter` knows what was there before; None where that is not asked for. `pace` is that of who wrote the drafts,
+    None for repetitions, and `spent` what that took, in plain steps; the pass waited `waited_seconds` for it.
     """
 
     name: DraftSourceName

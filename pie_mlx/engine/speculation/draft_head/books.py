@@ -1,6 +1,5 @@
 """What the head has read of each context: pairs of a hidden state and the token after it, and the pages of these."""
 
-import itertools
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
@@ -48,7 +47,7 @@ class HeadBooks:
     sequences: DraftSequences
     _places: dict[int, list[int]] = field(default_factory=dict[int, list[int]])
     _left: deque[int] = field(default_factory=deque[int])
-    _departures: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
+    _departures: int = 0
 
     def follow(self, context: int, held: int, token: int, read: Read, pieces: Sequence[tuple[int, mx.array]]) -> Pairs:
         """What the head is still to read of a context that holds `held` tokens, before `token`; of `pieces`, the hidden
@@ -90,7 +89,8 @@ class HeadBooks:
 
     def leave(self, context: int) -> None:
         """A context is gone; another one that begins like it, with cached pages, may go on from its full pages."""
-        number = -next(self._departures)
+        self._departures += 1
+        number = -self._departures
         self.fork(context, number)
         self.drop(context)
         if number in self.sequences:

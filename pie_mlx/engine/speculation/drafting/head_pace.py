@@ -38,7 +38,7 @@ class GuessRates:
         """It begins with those of others, `begun`."""
         self._least_weight = least_weight
         self.cooldown = Cooldown(None if begun is None else begun.cooldown)
-        self._rates = [HOPED_RATE] * MOST_GUESSES if begun is None else list(begun._rates)
+        self._rates: list[float] = [HOPED_RATE] * MOST_GUESSES if begun is None else [*begun._rates]
         self._tries = [0 if begun is None else min(begun._tries[place], MOST_LENT) for place in range(MOST_GUESSES)]
 
     def __getitem__(self, place: int) -> float:
@@ -63,7 +63,7 @@ class HeadPace:
         self._rates = GuessRates(LEAST_WEIGHT, self._others)
 
     def rests(self) -> bool:
-        """A step begins; whether nobody is to guess for it, nor to ask whether that pays."""
+        """A step begins; whether to write it without guesses, and without asking whether they pay."""
         return self._rates.cooldown.step()
 
     def looked(self, *, pays: bool) -> None:

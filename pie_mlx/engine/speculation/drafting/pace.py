@@ -53,7 +53,7 @@ class Allowance:
 
     @property
     def overdrawn(self) -> bool:
-        """Whether guesses have lost more than they saved and may lose, whatever they promise: nobody is to guess."""
+        """Whether guesses have lost more than they saved and may lose, whatever they promise: they end."""
         return self._balance < 0
 
     def step(self) -> bool:
