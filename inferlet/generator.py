@@ -323,7 +323,7 @@ class Generator:
 
     def _prefetching(self, room: int) -> calls.Continuation | None:
         """Steps like this one that may be taken before they are asked for, as far as they can be told."""
-        plain = isinstance(self._drafting, NoDrafting) and self._adapter is None and not self._zo_seed
+        plain = not self._drafting.needs_program and self._adapter is None and not self._zo_seed
         if not plain or self._others is not None or self._sampler.scores or self._constraints.matchers:
             return None
         return calls.Continuation(room - 1, list(self._stops), asked=False)

@@ -71,14 +71,19 @@ class PrefetchBuffer:
 
 
 def _following(request: Forward, drawn: int) -> Forward:
-    """The pass after one that drew a token, whatever its bid and the number of steps after it."""
-    return replace(request, tokens=[drawn], pending=[], continuation=None, horizon=None)
+    """The pass after one that drew a token, as far as that decides what it draws."""
+    return replace(_drawing(request), tokens=[drawn], pending=[])
+
+
+def _drawing(request: Forward) -> Forward:
+    """A pass whatever its bid, its drafts and the number of steps after it."""
+    return replace(request, continuation=None, speculation=None, horizon=None)
 
 
 def _is_same(request: Forward, expected: Forward) -> bool:
     """Whether `request` is the expected pass of a program that asks step by step."""
     plan = request.continuation
-    return plan is not None and not plan.asked and replace(request, continuation=None, horizon=None) == expected
+    return plan is not None and not plan.asked and _drawing(request) == expected
 
 
 def _keep_nothing() -> None:

@@ -132,6 +132,11 @@ class SchedulerQueue:
         return self._state.window_cost.plain_seconds(self._state.batch_contexts)
 
     @property
+    def knows_plain(self) -> bool:
+        """Whether such batches were measured several times."""
+        return self._state.window_cost.knows_plain(self._state.batch_contexts)
+
+    @property
     def step_ahead_seconds(self) -> float | None:
         """What a prefetched step would take; None where none is to be prefetched."""
         return self.plain_seconds if self._runs_ahead else None

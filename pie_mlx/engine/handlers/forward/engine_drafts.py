@@ -30,6 +30,9 @@ from pie_mlx.errors import InvalidArgumentError
 HEAD_TRIES = 2
 """Guesses of a draft head that does not pay, to learn whether it does now."""
 
+PLAIN_STEPS = 4
+"""Steps of a text without guesses, to learn what they take: several, as plain ones follow one another."""
+
 READ_FOR_STEPS = 16
 """Steps that share the price of what a draft head must read before it can guess: a short text has not many more."""
 
@@ -102,7 +105,8 @@ async def guesses(services: Services, request: DraftRequest) -> tuple[Sequence[i
     model = drafts.model if _asked(request, "draft_model", drafts.model) and is_priced else None
     by_head = NO_OFFER if head is None else _offer_of_head(services, request, head)
     found, source = _repeated(services, request, alone=head is None and model is None, beside=by_head.gain)
-    beside = max(by_head.gain, source.drafter.saved - services.queue.window_steps if found else 0.0)
+    repeating = source.drafter.saved - services.queue.window_steps if source.drafter is not None and found else 0.0
+    beside = max(by_head.gain, repeating)
     if foreseen := _foreseen(services, request, beside):
         pace = request.context.grammar_pace
         found, source = foreseen, DraftSource("grammar", source.drafter, drafts.grammars, pace)
@@ -182,7 +186,10 @@ def _offer_of_head(services: Services, request: DraftRequest, head: DraftHeadRun
     # An empty trail is one.
     trail = context.trail = HiddenTrail() if context.trail is None else context.trail
     may_try = head.allowance.step()
-    if len(request.inputs) > 1 or not request.most or queue.plain_seconds is None:
+    if len(request.inputs) > 1 or not request.most:
+        return NO_OFFER
+    if not queue.knows_plain:
+        pace.cooldown.begin(PLAIN_STEPS)
         return NO_OFFER
     reading = _in_steps(services, head.reading_seconds(len(trail))) / READ_FOR_STEPS
 
@@ -192,8 +199,11 @@ def _offer_of_head(services: Services, request: DraftRequest, head: DraftHeadRun
     best = pace.best(price, min(request.most, MOST_GUESSES))
     pays = best.gain > 0 and not head.allowance.overdrawn
     pace.looked(pays=pays)
+    if pays and head.wants_plain():
+        pace.cooldown.begin(PLAIN_STEPS)
+        return NO_OFFER
     if pays:
-        return NO_OFFER if head.wants_plain() else Offer(best.guesses, best.gain)
+        return Offer(best.guesses, best.gain)
     if may_try:
         return Offer(min(HEAD_TRIES, request.most), best.gain)
     return NO_OFFER

@@ -142,14 +142,16 @@ async def _turn(
     bound = () if free.tokens else matchers
     mask = allowed_next(bound, fixed) if bound or fixed is not None else None
     reads = requests(services.store, context, call, inputs, mask, claimed)
-    drafted = None
+    drafted, resting = None, ()
     if call.speculation is not None:
         row = DraftRow(matchers, mask)
-        drafted = await plan_drafts(services, context, call, call.speculation, inputs, reads, row, fixed)
+        drafted, resting = await plan_drafts(services, context, call, call.speculation, inputs, reads, row, fixed)
     if drafted is not None or not may_go_on(call, matchers):
         continuation = None
     if continuation is not None:
         continuation.restrict(bound, fixed, free)
+        if resting and not continuation.asked:
+            continuation.trim(min([one.left for one in resting]))
         limit_steps(services, continuation, claimed, length + len(inputs))
     plain = plain_inputs(call, length)
     work = _run(services, context, call, inputs, plain, reads, drafted, continuation, forced)
@@ -177,6 +179,8 @@ async def _turn(
     if reread:
         reuse = (reuse or calls.Reuse()) + calls.Reuse(from_disk=reread)
     prefetched = split_prefetched(context, call, continuation, results, claimed)
+    for one in resting:
+        one.skip(len(prefetched))
     if drafted is not None:
         reply = verified(services, context, call, matchers, drafted, results, attached)
         if context.watch is not None:

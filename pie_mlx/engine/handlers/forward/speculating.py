@@ -13,8 +13,11 @@ from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.speculation.drafting import (
     LONGEST,
+    Cooldown,
     DraftRow,
+    HeadPace,
     MaskedDrafts,
+    NgramDrafter,
     Verification,
     Window,
     admitted,
@@ -146,10 +149,10 @@ async def plan_drafts(
     reads: Sequence[LogitsRequest],
     first: DraftRow,
     fixed: PackedMask | None,
-) -> DraftedPass | None:
+) -> tuple[DraftedPass | None, Sequence[Cooldown]]:
     """The drafts of a pass, as far as limits and masks let them be right; `first` is the row of the last input.
 
-    None for a plain pass, in which nothing is looked for.
+    None for a plain pass, in which nothing is looked for, and whose rest from guessing is the reason.
 
     Raises SpeculationError for malformed drafts, InvalidArgumentError where nothing can be drafted, BatchFailedError
     when the draft model fails.
@@ -161,11 +164,13 @@ async def plan_drafts(
             f"speculation: {services.model_info.name} {reason}",
             hint="generate without it",
         )
-    if speculation.drafts is None and first.mask is None and _is_left_out(services, context, speculation.source):
-        return None
+    if speculation.drafts is None and first.mask is None:
+        resting = _cooldowns(services, context, speculation.source)
+        if resting and all(one.step() for one in resting):
+            return None, resting
     sampler = call.slots[slot].read
     if isinstance(sampler, Sampler) and sampler.ends_text:
-        return None  # what a rule ends the text after must not be in KV already
+        return None, ()  # what a rule ends the text after must not be in KV already
     model, held = services.model_info, services.store.sequence_length(context.id)
     room = max(0, min(speculation.limit, MOST_DRAFTS, model.maximum_positions - held - len(inputs)))
     source = None
@@ -185,19 +190,21 @@ async def plan_drafts(
             tree = tree.first(tree.trunk)
         drafts = admitted(tree.up_to_depth(room), first, fixed)
     waited = 0.0 if source is None else source.waited_seconds
-    return DraftedPass(Window(drafts.tree, frozenset(speculation.stop_tokens), waited), drafts, slot, source)
+    window = Window(drafts.tree, frozenset(speculation.stop_tokens), waited)
+    return DraftedPass(window, drafts, slot, source), ()
 
 
-def _is_left_out(services: Services, context: LiveContext, source: DraftSourceName) -> bool:
-    """Whether who may guess came to nothing lately, so that this step does not ask."""
+def _cooldowns(services: Services, context: LiveContext, source: DraftSourceName) -> Sequence[Cooldown]:
+    """The rests of all who may guess; none where one of them never rests, or was not asked before."""
     if source == "draft_model" or (source == "auto" and services.drafts.model is not None):
-        return False
-    repeats = source != "mtp"
-    if repeats and (context.drafter is None or not context.drafter.cooldown.step()):
-        return False
-    if source == "ngram" or services.drafts.head is None:
-        return repeats
-    return context.head_pace is not None and context.head_pace.rests()
+        return ()
+    asked = list[NgramDrafter | HeadPace | None]()
+    if source != "mtp":
+        asked.append(context.drafter)
+    if source != "ngram" and services.drafts.head is not None:
+        asked.append(context.head_pace)
+    known = [one.cooldown for one in asked if one is not None]
+    return known if len(known) == len(asked) else ()
 
 
 def _drawing_slot(call: Forward) -> int:

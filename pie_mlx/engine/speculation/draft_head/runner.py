@@ -21,7 +21,7 @@ FEW = 8
 """Pairs of a context in a plain step; more are of a prompt, or of text written without guesses."""
 
 PLAIN_EVERY = 64
-"""Of so many passes that guesses would pay for, two in a row are plain: the second is as in plain decoding."""
+"""Passes that guesses pay for, after which some steps are plain: what these take would be forgotten otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class DraftHeadRunner:
         self._company = Company()
         self._seconds: dict[int, Lately] = {}
         self._pair_seconds = Lately()
-        self._asked = 1
+        self._asked = 0
         self._task: asyncio.Task[None] | None = None
 
     async def guess(self, guess: HeadGuess) -> Guesses:
@@ -100,9 +100,9 @@ class DraftHeadRunner:
         return 0.0 if pairs <= FEW else pairs * (self._pair_seconds.median or 0.0)
 
     def wants_plain(self) -> bool:
-        """Whether the pass of which this is asked is to be plain: what that takes would be forgotten otherwise."""
+        """Whether the pass of which this is asked is to be plain, with some after it."""
         self._asked += 1
-        return self._asked % PLAIN_EVERY < 2
+        return self._asked % PLAIN_EVERY == 0
 
     def decline(self, context: int) -> None:
         """The context goes on without guesses this time: the others need not wait for it."""

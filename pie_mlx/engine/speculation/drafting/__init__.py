@@ -1,5 +1,6 @@
 """I guess what comes next and tell right guesses from wrong ones; I know no page and no tensor."""
 
+from pie_mlx.engine.speculation.drafting.cooldown import Cooldown
 from pie_mlx.engine.speculation.drafting.costs import Lately, Tick, WindowCost
 from pie_mlx.engine.speculation.drafting.draft_masks import DraftRow, MaskedDrafts, admitted, after, completed
 from pie_mlx.engine.speculation.drafting.drafter import NgramDrafter
@@ -16,6 +17,7 @@ __all__ = [
     "SHORTEST",
     "SIZES",
     "Allowance",
+    "Cooldown",
     "DraftRow",
     "DraftTree",
     "GuessRates",

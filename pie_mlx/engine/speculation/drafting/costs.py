@@ -89,6 +89,10 @@ class WindowCost:
             return self._plain[contexts].median
         return self._plain[min(self._plain, key=lambda known: abs(known - contexts))].median
 
+    def knows_plain(self, contexts: int) -> bool:
+        """Whether ticks without drafts, of that many contexts, were measured several times."""
+        return contexts in self._plain and self._plain[contexts].trusted
+
     def line(self) -> tuple[float, float] | None:
         """What a tick without drafts takes: so many seconds, and so many more for each context; None while unknown."""
         medians = {contexts: lately.median for contexts, lately in self._plain.items() if lately.median is not None}

@@ -62,9 +62,10 @@ class HeadPace:
         self._others = GuessRates() if others is None else others
         self._rates = GuessRates(LEAST_WEIGHT, self._others)
 
-    def rests(self) -> bool:
-        """A step begins; whether to write it without guesses, and without asking whether they pay."""
-        return self._rates.cooldown.step()
+    @property
+    def cooldown(self) -> Cooldown:
+        """When guessing rests: steps are written without asking whether guesses pay."""
+        return self._rates.cooldown
 
     def looked(self, *, pays: bool) -> None:
         """Whether guesses pay was looked up."""

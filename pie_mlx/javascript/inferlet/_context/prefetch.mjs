@@ -65,12 +65,20 @@ export class PrefetchBuffer {
 }
 
 /**
- * The pass after one that drew a token, whatever its bid and the number of steps after it.
+ * The pass after one that drew a token, as far as that decides what it draws.
  * @param {SentForward} request
  * @param {number} drawn
  */
 function following(request, drawn) {
-  return { ...request, tokens: [drawn], pending: [], continuation: null, horizon: null };
+  return { ...drawing(request), tokens: [drawn] };
+}
+
+/**
+ * A pass whatever its bid, its drafts and the number of steps after it.
+ * @param {SentForward} request
+ */
+function drawing(request) {
+  return { ...request, pending: [], continuation: null, speculation: null, horizon: null };
 }
 
 /**
@@ -80,5 +88,5 @@ function following(request, drawn) {
  */
 function isSame(request, expected) {
   if (request.continuation == null || request.continuation.asked !== false) return false;
-  return isDeepStrictEqual({ ...request, pending: [], continuation: null, horizon: null }, expected);
+  return isDeepStrictEqual(drawing(request), expected);
 }

@@ -1,13 +1,14 @@
 /** The message of one step of a Generator. */
 
 import { UNKNOWN_HORIZON } from '../_context/bidding.mjs';
-import { NO_LIMIT, NoDrafting } from './drafting.mjs';
+import { NO_LIMIT } from './drafting.mjs';
 
 /** @import { SentContinuation, SentForward, SentOtherContext, SentProspect, SentSlot } from '../_calls/types.mjs' */
 /** @import { Horizon } from '../_context/bidding.mjs' */
 /** @import { ContextHandle } from '../_context/handle.mjs' */
 /** @import { Sampler } from '../sampler.mjs' */
 /** @import { ConstraintSet } from './constraints.mjs' */
+/** @import { NoDrafting } from './drafting.mjs' */
 
 /** A text of unknown length is expected to go on for as long as it is, and at least for so many tokens. */
 const LEAST_UNKNOWN = 64;
@@ -120,7 +121,7 @@ export class StepPlan {
    */
   #prefetching(room) {
     const { drafting, adapter, zoSeed, sampler, constraints, stops } = this.#parts;
-    const isPlain = drafting.constructor === NoDrafting && adapter === 0 && Number(zoSeed) === 0;
+    const isPlain = !drafting.needsProgram && adapter === 0 && Number(zoSeed) === 0;
     if (this.#parts.others.length > 0) return null;
     if (!isPlain || sampler.read.scores || sampler.rule?.carriesStates || constraints.matchers.length > 0) return null;
     return { tokens: room - 1, stop_tokens: [...stops], asked: false };

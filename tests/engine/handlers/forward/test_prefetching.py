@@ -83,6 +83,22 @@ async def test_a_stream_is_a_few_passes(engine: Running, sampler: Sampler) -> No
     assert sum(1 + event.following for event in told) == 60
 
 
+async def test_a_stream_without_anything_to_guess_is_few_passes_and_draws_the_same_tokens(
+    engine: Running,
+) -> None:  # V8, G14
+    first, texts = len(engine.events), list[list[int]]()
+    for speculation in ("ngram", None):
+        with Context(engine.model) as context:
+            context.append(engine.prompt(20, 6))
+            generator = context.generate(
+                Sampler.multinomial(2.0, seed=5), max_tokens=80, stop=[], auto_flush=False, speculation=speculation
+            )
+            texts.append(await step_by_step(generator))
+    assert texts[0] == texts[1]
+    guessing = [event for event in passes(engine, first) if event.context == passes(engine, first)[0].context]
+    assert len(guessing) <= 40
+
+
 async def test_the_first_steps_of_a_text_are_answered_at_once(engine: Running) -> None:
     first = len(engine.events)
     with Context(engine.model) as context:

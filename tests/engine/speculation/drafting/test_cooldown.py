@@ -38,3 +38,14 @@ def test_a_new_text_rests_as_long_as_one_in_which_looks_came_to_nothing() -> Non
     for _ in range(PATIENCE + 2):
         before.learn(accepted=False)
     assert rest(Cooldown(before)) == 4
+
+
+def test_a_rest_may_be_begun_and_its_steps_taken_at_once() -> None:
+    cooldown = Cooldown()
+    cooldown.begin(6)
+    assert cooldown.step()
+    cooldown.skip(3)
+    cooldown.begin(1)
+    assert rest(cooldown) == 2
+    cooldown.skip(5)
+    assert rest(cooldown) == 0

@@ -105,3 +105,10 @@ def test_a_plain_step_right_after_a_window_says_nothing_of_plain_decoding() -> N
     cost.observe(plain(1, 1.2))
     assert cost.plain_seconds(1) == 1.0
     assert cost_after(drafted(1, 1, 2.0), plain(1, 3.0)).plain_seconds(1) == 3.0
+
+
+def test_plain_steps_are_known_once_several_of_as_many_contexts_were_measured() -> None:
+    cost = cost_after(plain(1, 1.0), plain(1, 1.0), plain(2, 1.0))
+    assert not cost.knows_plain(1)
+    cost.observe(plain(1, 1.0))
+    assert (cost.knows_plain(1), cost.knows_plain(2)) == (True, False)

@@ -30,7 +30,7 @@ class Texts:
         for _ in range(texts):
             pace, left = HeadPace(self.usual), self.length
             while left > 0:
-                written = 1 if pace.rests() else 1 + self.guess(pace)
+                written = 1 if pace.cooldown.step() else 1 + self.guess(pace)
                 self.steps, self.passes, self.tokens = self.steps + 1, self.passes + 1, self.tokens + written
                 left -= written
         return self
