@@ -65,5 +65,5 @@ import type { ContextHandle } from '../_context/handle.mjs';
 import type { SentSlot } from '../_calls/types.mjs';
 import type { Sampler } from '../sampler.mjs';
 import type { ConstraintSet } from './constraints.mjs';
-import { NoDrafting } from './drafting.mjs';
+import type { NoDrafting } from './drafting.mjs';
 import type { SentOtherContext } from '../_calls/types.mjs';
