@@ -176,7 +176,7 @@ class Models:
         slot = self._slot(name)
         if slot.services is None:
             await self._wait_for(slot, "")
-            slot.end("", self._common.clock())
+            self._end(slot, "")
 
     async def unload(self, name: str) -> None:
         """Give a model's memory back now. Raises ModelError while programs use it or it has what would be lost."""
@@ -200,8 +200,12 @@ class Models:
                 raise EngineStoppedError("engine: already stopped", hint="start another engine")
             yield services, self._seat(slot, services, process)
         finally:
-            slot.end(process.id, self._common.clock())
-            self._changed.set()
+            self._end(slot, process.id)
+
+    def _end(self, slot: ModelSlot, process: str) -> None:
+        """A call of a process is over: the model may be one that leaves."""
+        slot.end(process, self._common.clock())
+        self._changed.set()
 
     def _seat(self, slot: ModelSlot, services: Services, process: HostedProcess) -> HostedProcess:
         """A process as the model knows it."""
@@ -245,7 +249,7 @@ class Models:
         with ExitStack() as held:
             for one in with_drafters(slot)[:-1]:
                 await self._wait_for_one(one, process)
-                held.callback(one.end, process, self._common.clock())
+                held.callback(self._end, one, process)
             await self._wait_for_one(slot, process)
 
     async def _wait_for_one(self, slot: ModelSlot, process: str) -> None:
@@ -259,7 +263,7 @@ class Models:
             await waiting.done
         except asyncio.CancelledError:
             if waiting.done.done() and not waiting.done.cancelled() and waiting.done.exception() is None:
-                slot.end(process, self._common.clock())
+                self._end(slot, process)
             raise
         finally:
             if self._waiting.remove(waiting):

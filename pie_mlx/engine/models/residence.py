@@ -113,7 +113,7 @@ def _for_first(residents: Sequence[Resident], demands: Sequence[Demand], capacit
     if not held:
         return Unload(leaving[0].name) if stays <= 0 else Wait(stays)
     waiting = {demand.process for demand in demands if demand.process}
-    stuck = {one.name for one in residents if one.holders & waiting}
+    stuck = {one.name for one in residents if one.holders & waiting} | {demand.drafter for demand in demands}
     others = _in_turn([one for one in residents if not one.keeps and one.name not in stuck])
     if free + _sum(others) < first.size_bytes:
         blocked = [one for one in demands if any(one.process in resident.holders for resident in residents)]

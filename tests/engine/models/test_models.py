@@ -280,6 +280,13 @@ def test_a_handle_outlives_the_unloading_of_its_model() -> None:
         assert engine.states()["lazy"] == "loaded"
 
 
+def test_a_model_that_no_program_asked_for_leaves_unused_as_well() -> None:
+    lazy = EngineSettings(dummy=True, name="lazy", total_pages=16, load="lazy", keep_alive_seconds=0.0)
+    with Several([EngineSettings(dummy=True, name="first", total_pages=16), lazy]) as engine:
+        finished(engine.core.load_model("lazy"))
+        engine.wait_for("lazy", "unloaded")
+
+
 def test_a_model_with_contexts_is_not_unloaded() -> None:
     lazy = settings_of("pie-tiny", name="lazy", load="lazy", keep_alive_seconds=0.0)
     with Several([EngineSettings(dummy=True, name="first", total_pages=16), lazy]) as engine:

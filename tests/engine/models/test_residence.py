@@ -115,6 +115,13 @@ def test_a_program_waits_for_the_users_of_a_model_whose_draft_model_is_in_its_wa
     assert at(100, [held(A, "q"), DRAFTER], wanted("c", 90)) == Wait(PATIENCE_SECONDS)
 
 
+def test_a_draft_model_that_was_loaded_for_a_model_that_waits_makes_nobody_wait_for_it() -> None:
+    loaded = held(B, "")  # nobody's program asked: pie model load
+    move = at(100, [loaded], wanted("c", 80), replace(wanted("a", 60, ""), drafter="b"))
+    assert isinstance(move, Refuse)
+    assert move.demand.model == "a"
+
+
 SIZES = {"a": 60, "b": 50, "c": 30, "d": 20}
 NOBODY = Resident("", 0)
 
