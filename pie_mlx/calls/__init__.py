@@ -159,6 +159,7 @@ from pie_mlx.calls.rule import (
     RuleUse,
     ValueType,
     decoded_rule,
+    remembered,
 )
 
 __all__ = [
@@ -320,4 +321,5 @@ __all__ = [
     "WriteHttpBody",
     "decoded_rule",
     "joined",
+    "remembered",
 ]

@@ -2,18 +2,20 @@
 
 A rule is a list of operations, each of which reads results of earlier ones. A result is one number for each row of the
 batch, a row with a value for each token of the vocabulary, or a vector such as the row's hidden state; it holds floats,
-integers or conditions. The SDK traces
-a Python function into such a list; the engine checks it once more, and runs it for all rows of a batch at once.
+integers or conditions. The SDK traces a Python function into such a list; the engine checks it once more, and runs it
+for all rows of a batch at once.
 """
 
 import functools
-from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal, NamedTuple, TypeVar
 
 import msgspec
 
 from pie_mlx.calls.base import Record
 from pie_mlx.errors import InvalidArgumentError
+
+T = TypeVar("T")
 
 MOST_BYTES = 16_384
 MOST_OPERATIONS = 256
@@ -132,7 +134,14 @@ _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(RuleGraph)
 
 
-@functools.lru_cache(maxsize=1024)
+def remembered(found: Callable[[bytes], T]) -> Callable[[bytes], T]:
+    """What a function finds in the bytes of a rule, with its latest answers: few for rules with many weights, whose
+    bytes stay in memory with them."""
+    of_short, of_long = functools.lru_cache(1024)(found), functools.lru_cache(32)(found)
+    return functools.wraps(found)(lambda code: (of_short if len(code) <= MOST_BYTES else of_long)(code))
+
+
+@remembered
 def decoded_rule(code: bytes) -> RuleGraph:
     """The graph that was encoded: one object for equal bytes, of which a step has many. Raises InvalidArgumentError."""
     most = MOST_BYTES + 4 * MOST_WEIGHTS

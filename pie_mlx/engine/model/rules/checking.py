@@ -1,6 +1,5 @@
 """Whether a rule may run. What arrives is data of a stranger, as nothing proves that the SDK traced it."""
 
-import functools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -26,6 +25,7 @@ from pie_mlx.calls import (
     RuleUse,
     ValueType,
     decoded_rule,
+    remembered,
 )
 from pie_mlx.errors import InvalidArgumentError
 
@@ -42,8 +42,8 @@ _CHOICE_COST = 45.0
 """Finding the candidates and putting them in order."""
 _PAIRS_COST = 1 << 15
 """Pairs of candidates that are compared for the cost of an addition of a row."""
-_VECTOR_SHARE = 1 / 16
-"""What an operation over a hidden state costs of one over the vocabulary, roughly."""
+_ROW_NUMBERS, _LEAST_VECTOR = 1 << 16, 1 << 12
+"""Of a row of the vocabulary and of a hidden state, roughly: vectors cost and hold in memory parts of a row."""
 _WEIGHTS_COST = 1 << 14
 """Numbers of a matrix that are multiplied for the cost of an addition of a row."""
 
@@ -68,7 +68,7 @@ def check_use(use: RuleUse, model: ModelInfo) -> None:
         _check_vectors(use, names, model)
 
 
-@functools.lru_cache(maxsize=1024)
+@remembered
 def _checked(code: bytes) -> _Names:
     """What a rule that may run needs. Raises InvalidArgumentError for any other."""
     graph = decoded_rule(code)
@@ -135,7 +135,7 @@ def check_graph(graph: RuleGraph) -> int:
     rows, cost = _live_rows(graph, types), _cost(graph, types)
     if rows > MOST_LIVE_ROWS:
         raise _refusal(
-            graph, f"it needs {rows} rows of the vocabulary at once, at most {MOST_LIVE_ROWS}", "reuse fewer rows"
+            graph, f"it needs {rows:.3g} rows of the vocabulary at once, at most {MOST_LIVE_ROWS}", "reuse fewer rows"
         )
     if cost > MOST_COST:
         raise _refusal(
@@ -210,17 +210,22 @@ def reached(graph: RuleGraph, places: Iterable[int]) -> set[int]:
     return found
 
 
-def _live_rows(graph: RuleGraph, types: Sequence[ValueType]) -> int:
-    """The most rows that are needed at once, if operations run in their order."""
+def _live_rows(graph: RuleGraph, types: Sequence[ValueType]) -> float:
+    """The most rows that are needed at once, if operations run in their order; vectors are parts of one."""
     last = {place: index for index, node in enumerate(graph.nodes) for place in node.inputs}
     last[graph.answer] = len(graph.nodes)
-    live, most = set[int](), 0
-    for index in range(len(graph.nodes)):
-        if types[index].is_row:
-            live.add(index)
-        most = max(most, len(live))
-        live = {place for place in live if last.get(place, index) > index}
+    live, most = dict[int, float](), 0.0
+    for index, found in enumerate(types):
+        live[index] = _part_of_row(found)
+        most = max(most, sum(live.values()))
+        live = {place: part for place, part in live.items() if last.get(place, index) > index}
     return most
+
+
+def _part_of_row(found: ValueType) -> float:
+    if found.width is None:
+        return float(found.is_row)
+    return max(found.width, _LEAST_VECTOR) / _ROW_NUMBERS
 
 
 def _cost(graph: RuleGraph, types: Sequence[ValueType]) -> float:
@@ -230,7 +235,7 @@ def _cost(graph: RuleGraph, types: Sequence[ValueType]) -> float:
         if any(each.is_row for each in shapes):
             cost += OPERATIONS[node.operation].cost
         elif any(each.is_vector for each in shapes):
-            of_vectors += OPERATIONS[node.operation].cost * _VECTOR_SHARE
+            of_vectors += OPERATIONS[node.operation].cost * max(map(_part_of_row, shapes))
             array = graph.array_of(node)
             of_vectors += len(array.data) / 4 / _WEIGHTS_COST if array else 0.0
     if not graph.candidates:

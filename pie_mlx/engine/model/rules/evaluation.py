@@ -7,7 +7,7 @@ from typing import Any, cast
 import mlx.core as mx
 import numpy as np
 
-from pie_mlx.calls import RuleArray, RuleGraph, RuleNode, decoded_rule
+from pie_mlx.calls import RuleArray, RuleGraph, RuleNode, decoded_rule, remembered
 from pie_mlx.engine.model.rules.by_token import at_token, gather, scatter
 from pie_mlx.engine.model.rules.checking import reached
 from pie_mlx.engine.model.rules.operations import ARRAY_OPERATIONS
@@ -49,7 +49,7 @@ def held_array(array: RuleArray) -> mx.array:
     return from_host(np.frombuffer(array.data, "<f4").reshape(-1, array.width))
 
 
-@functools.lru_cache(maxsize=256)
+@remembered
 def sources_of(code: bytes) -> tuple[int, ...]:
     """The places of what a rule's answer reads of a row."""
     graph = decoded_rule(code)

@@ -152,6 +152,30 @@ def test_a_matrix_costs_by_its_numbers() -> None:
         check_graph(with_vectors(HIDDEN, LOGITS, *[product] * 30, answer=1, arrays=[wide]))
 
 
+def wide_constant(numbers: int) -> RuleArray:
+    return RuleArray(numbers, bytes(4 * numbers))
+
+
+def kept_at_once(count: int, numbers: int) -> RuleGraph:
+    """A rule that needs so many vectors of so many numbers at the same time."""
+    kept = [LOGITS, RuleNode("vector"), *[RuleNode("exp", (place,)) for place in range(1, count)]]
+    joined = [RuleNode("add", (place, place + 1)) for place in range(1, count)]
+    return with_vectors(*kept, *joined, answer=0, arrays=[wide_constant(numbers)])
+
+
+def test_vectors_take_memory_by_their_numbers() -> None:
+    check_graph(kept_at_once(20, 64))
+    with pytest.raises(InvalidArgumentError, match="rows of the vocabulary at once"):
+        check_graph(kept_at_once(20, MOST_WEIGHTS))
+
+
+def test_vectors_cost_by_their_numbers() -> None:
+    constant, root = RuleNode("vector"), RuleNode("square_root", (1,))
+    check_graph(with_vectors(LOGITS, constant, *[root] * 120, answer=0, arrays=[wide_constant(64)]))
+    with pytest.raises(InvalidArgumentError, match="a step costs as much as"):
+        check_graph(with_vectors(LOGITS, constant, *[root] * 120, answer=0, arrays=[wide_constant(MOST_WEIGHTS)]))
+
+
 nodes = st.lists(
     st.builds(
         RuleNode,
