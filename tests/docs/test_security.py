@@ -18,7 +18,7 @@ def test_every_claim_names_tests_that_are_there():
 
 def test_every_attack_names_tests_that_are_there():
     rows = [line for line in (ROOT / "docs" / "attacks.md").read_text(encoding="utf-8").splitlines() if ".py::" in line]
-    assert [row.split("|")[1].strip() for row in rows] == [str(number) for number in range(1, 28)]
+    assert [row.split("|")[1].strip() for row in rows] == [str(number) for number in range(1, len(rows) + 1)]
     for row in rows:
         for file, name in re.findall(r"`([\w/]+\.py)::(\w+)`", row):
             assert re.search(rf"def {name}\(", (ROOT / "tests" / file).read_text(encoding="utf-8")), (file, name)

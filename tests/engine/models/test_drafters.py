@@ -87,7 +87,7 @@ def test_both_write_at_the_same_time_what_each_writes_alone(pair: Several) -> No
 def test_the_weights_are_in_memory_once_and_count_once(pair: Several) -> None:
     large, small = (pair.core.models.services(name) for name in ("large", "small"))
     assert large.drafts.model is not None
-    drafting = large.drafts.model._model  # pyright: ignore[reportPrivateUsage]
+    drafting = large.drafts.model.model
     shared, own = (dict(parameters_of(one.network.model)) for one in (drafting, small.runner.model))  # type: ignore[attr-defined]
     assert shared.keys() == own.keys()
     assert all(shared[name] is own[name] for name in own)

@@ -23,7 +23,6 @@ from inferlet.forward import Forward
 from pie_mlx.engine.model.runner.batch import BatchEntry
 from pie_mlx.engine.model.runner.pipeline import UncommittedStep
 from pie_mlx.engine.model.runner.sampling import Sampling
-from pie_mlx.engine.scheduler.scheduler import Scheduler
 from pie_mlx.events import TickCompleted
 from tests.engine.acts import ACTS, FROM_FIVE, GREEDY, WARM, Act, generated, live, lives, step_by_step
 from tests.engine.adapters.folders import random_pairs, write_mlx_lm
@@ -69,7 +68,7 @@ async def test_a_stream_is_computed_before_it_is_asked_for(ahead: Running) -> No
 async def test_the_last_steps_of_a_text_run_ahead_of_single_ones_too(
     ahead: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Scheduler, "_further_steps", lambda *_: 0)
+    monkeypatch.setattr("pie_mlx.engine.scheduler.scheduler.MOST_STEPS", 0)
     first = len(ahead.events)
     await in_context(ahead, collected(ahead, 20))
     assert batches(ahead, first).count(True) >= 15

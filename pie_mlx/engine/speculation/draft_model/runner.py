@@ -37,7 +37,7 @@ class DraftModelRunner:
     """
 
     def __init__(self, runner: Runner, model: LoadedModel, *, vocabulary_size: int) -> None:
-        self._runner, self._model = runner, model
+        self._runner, self.model = runner, model
         self._vocabulary_size = min(vocabulary_size, model.vocabulary_size)
         self.allowance = Allowance()
         self._recurrence = model.network.recurrence
@@ -59,7 +59,7 @@ class DraftModelRunner:
             self.decline(guess.context)
             return Guesses([])
         pending = self.sequences.follow(guess.context, guess.held, guess.inputs, guess.read)
-        if max(pending) >= self._model.vocabulary_size or guess.most < 1:
+        if max(pending) >= self.model.vocabulary_size or guess.most < 1:
             self.decline(guess.context)
             return Guesses([])
         done: asyncio.Future[Guesses] = asyncio.get_running_loop().create_future()
@@ -128,7 +128,7 @@ class DraftModelRunner:
         left = STEP_TOKENS
         for context, item in list(self._writing.items()):
             count = min(len(item.pending), left)
-            if self.sequences.length(context) + len(item.pending) > self._model.maximum_positions:
+            if self.sequences.length(context) + len(item.pending) > self.model.maximum_positions:
                 self._finish(item)
             elif count and self.sequences.reserve(context, count, self._writing):
                 chunks.append((item, count))
@@ -153,15 +153,15 @@ class DraftModelRunner:
     def _compute(self, entries: Sequence[BatchEntry]) -> tuple[list[EntryResult], float]:
         """On the MLX thread."""
         try:
-            return self._model.attempt(lambda: self._computed(entries), lambda: None)
+            return self.model.attempt(lambda: self._computed(entries), lambda: None)
         except DEVICE_ERRORS:
-            self._model.recover()
+            self.model.recover()
             raise
 
     def _computed(self, entries: Sequence[BatchEntry]) -> tuple[list[EntryResult], float]:
         started = time.perf_counter()
         step, reads, inputs = step_input(entries)
-        logits = self._model.forward(step)
+        logits = self.model.forward(step)
         if not step.logit_rows:
             self._end_step()
             return [[] for _ in entries], time.perf_counter() - started
@@ -175,7 +175,7 @@ class DraftModelRunner:
 
     def _end_step(self, *outputs: mx.array) -> None:
         """The end of a step. Guesses may be wrong: its contexts may return to where it began."""
-        self._model.compute(*outputs)
+        self.model.compute(*outputs)
         self._recurrence.commit(keeps=True)
 
     def _take(self, item: Writing, count: int, result: EntryResult, seconds: float) -> None:
