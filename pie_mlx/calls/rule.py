@@ -138,7 +138,12 @@ def remembered(found: Callable[[bytes], T]) -> Callable[[bytes], T]:
     """What a function finds in the bytes of a rule, with its latest answers: few for rules with many weights, whose
     bytes stay in memory with them."""
     of_short, of_long = functools.lru_cache(1024)(found), functools.lru_cache(32)(found)
-    return functools.wraps(found)(lambda code: (of_short if len(code) <= MOST_BYTES else of_long)(code))
+
+    @functools.wraps(found)
+    def known(code: bytes) -> T:
+        return of_short(code) if len(code) <= MOST_BYTES else of_long(code)
+
+    return known
 
 
 @remembered

@@ -48,7 +48,7 @@ class EmbeddingsRequest(Embedded, kw_only=True):
 async def answer(body):
     """/v1/embeddings. Raises Refusal, and the engine's errors."""
     request = await read_body(body, EmbeddingRequest)
-    model = load_model(request.model)
+    model = await asyncio.to_thread(load_model, request.model)
     texts = prompts_of(request.input, "input")
     check_count(texts, "input")
     found = await model.embed(
@@ -75,7 +75,7 @@ async def embed(body):
     """/api/embed. Texts that are too long are cut at their end, unless `truncate` is false."""
     begun = time.perf_counter_ns()
     request = await read_body(body, EmbedRequest)
-    model = load_kept(request)
+    model = await asyncio.to_thread(load_kept, request)
     texts = [request.input] if request.input and isinstance(request.input, str) else request.input or []
     check_count(texts, "input")
     found = await model.embed(texts, dimensions=request.dimensions, truncate=request.truncate, normalize=True)
@@ -88,7 +88,8 @@ async def embed(body):
 async def embed_one(body):
     """/api/embeddings, the older form of the same for one text."""
     request = await read_body(body, EmbeddingsRequest)
-    found = await load_kept(request).embed([request.prompt] if request.prompt else [], truncate=True, normalize=True)
+    model = await asyncio.to_thread(load_kept, request)
+    found = await model.embed([request.prompt] if request.prompt else [], truncate=True, normalize=True)
     vector = next(iter(found), [])
     return await answered(request, lambda: _encode({"embedding": vector}), sum(found.token_counts))
 

@@ -141,7 +141,7 @@ async def chat(body):
     """/api/chat. Raises Refusal, and the engine's errors."""
     request = await read_body(body, ChatRequest)
     if not request.messages:
-        return _loaded(request, ChatForm)
+        return await _loaded(request, ChatForm)
     return await _answer(request, body, _messages(request.messages), ChatForm, tools=request.tools)
 
 
@@ -149,7 +149,7 @@ async def generate(body):
     """/api/generate. Raises Refusal, and the engine's errors."""
     request = await read_body(body, GenerateRequest)
     if not request.prompt:
-        return _loaded(request, TextForm)
+        return await _loaded(request, TextForm)
     if not request.raw:
         system = [fields.System(content=request.system)] if request.system else []
         return await _answer(request, body, [*system, fields.User(content=request.prompt)], TextForm)
@@ -176,7 +176,7 @@ async def ps(body):
 async def show(body):
     """/api/show. Raises Refusal for an unknown model."""
     request = await read_body(body, NamedModel)
-    info = load_model(request.model_name).info
+    info = (await asyncio.to_thread(load_model, request.model_name)).info
     thinks, calls = info.formats.reasoning or info.formats.channels, info.formats.tools or info.formats.channels
     writes = ["completion", *(["tools"] if calls else []), *(["thinking"] if thinks else [])]
     family = DETAILS["family"]
@@ -214,9 +214,9 @@ def _now():
     return datetime.now(UTC).isoformat().replace("+00:00", "Z")
 
 
-def _loaded(request, form):
+async def _loaded(request, form):
     """The answer to a request that says nothing: clients load a model by it."""
-    load_kept(request)
+    await asyncio.to_thread(load_kept, request)
     return {"headers": reported(request.left_out), "body": form(request).line("", done=True, done_reason="load")}
 
 

@@ -145,8 +145,8 @@ ROOMY_TOKEN = 16
 
 
 def load_model(name, template=None, keep_alive=None):
-    """A model, with variables of its chat template, and the seconds it stays unused. Raises Refusal for one that is
-    unknown."""
+    """A model, with variables of its chat template, and the seconds it stays unused. One that is not in memory may take
+    long: on another thread. Raises Refusal for one that is unknown."""
     try:
         return Model.load(name, template=template, keep_alive=keep_alive)
     except Exception as error:

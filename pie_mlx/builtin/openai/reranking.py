@@ -1,5 +1,6 @@
 """/v1/rerank, as Jina, Cohere and vLLM have it: documents in the order in which they answer a query."""
 
+import asyncio
 from typing import Annotated
 
 import msgspec
@@ -32,7 +33,7 @@ class RerankRequest(Body, kw_only=True):
 async def answer(body):
     """/v1/rerank. Raises Refusal, and the engine's errors."""
     request = await read_body(body, RerankRequest)
-    model = load_model(request.model)
+    model = await asyncio.to_thread(load_model, request.model)
     texts = [one if isinstance(one, str) else one.text for one in request.documents]
     check_count(texts, "documents")
     ranking = await model.rerank(

@@ -1,7 +1,9 @@
 """Models by their names, on every interface and for the command line."""
 
+import asyncio
 import json
 import re
+import threading
 import urllib.error
 import urllib.request
 
@@ -13,6 +15,7 @@ import pytest
 from pie_mlx import Engine, EngineSettings
 from pie_mlx.cli.engine.reuse import DUMMY, served_source
 from pie_mlx.client import connect
+from pie_mlx.engine.start import start_services
 from pie_mlx.errors import AuthError, ModelNotFoundError
 from tests.server.running import RunningServer
 
@@ -141,6 +144,45 @@ async def test_a_stream_says_how_much_of_its_model_is_there_while_that_is_loaded
     else:
         assert re.fullmatch(r": loading router \d+ %", first)
         assert any(line.startswith("data: ") for line in others)
+
+
+@pytest.fixture
+def held(server, monkeypatch):
+    """Two events: a model begins to be loaded, and it may go on."""
+    begun, going_on = threading.Event(), threading.Event()
+
+    async def start(*arguments):
+        begun.set()
+        await asyncio.to_thread(going_on.wait)
+        return await start_services(*arguments)
+
+    monkeypatch.setattr("pie_mlx.engine.models.models.start_services", start)
+    yield begun, going_on
+    going_on.set()
+
+
+LOADING = {
+    "/v1/embeddings": {"input": "hi"},
+    "/v1/rerank": {"query": "hi", "documents": ["ho"]},
+    "/api/embed": {"input": "hi"},
+    "/api/embeddings": {"prompt": "hi"},
+    "/api/show": {},
+    "/api/chat": {"messages": []},
+    "/api/generate": {"prompt": ""},
+}
+
+
+@pytest.mark.parametrize("path", LOADING)
+async def test_other_requests_are_answered_while_a_model_is_loaded_for_one(server, held, path):
+    await work(server, lambda client: client.models.unload("router"))
+    begun, going_on = held
+    one = asyncio.create_task(asyncio.to_thread(fetch, server, path, {"model": "router", **LOADING[path]}))
+    await asyncio.to_thread(begun.wait)
+    status, _ = await asyncio.to_thread(fetch, server, "/v1/completions", {"model": "main", "prompt": "hi"})
+    assert status == 200
+    assert not one.done()
+    going_on.set()
+    await one
 
 
 ASK = {"model": "gpt-4o-mini", "messages": HELLO, "stream": True}
