@@ -163,6 +163,20 @@ def kept_at_once(count: int, numbers: int) -> RuleGraph:
     return with_vectors(*kept, *joined, answer=0, arrays=[wide_constant(numbers)])
 
 
+def test_few_rules_with_many_numbers_are_remembered() -> None:
+    short = aimed(direction=[1, 2, 3])
+    long = [
+        RuleUse.of(with_vectors(LOGITS, arrays=[wide_constant(MOST_WEIGHTS)], name=f"rule {number}"), {}, {})
+        for number in range(33)
+    ]
+    of_short, of_long = short.graph, long[0].graph
+    assert long[0].graph is of_long
+    for use in long:
+        check_use(use, MODEL)
+    assert short.graph is of_short
+    assert long[0].graph is not of_long
+
+
 def test_vectors_take_memory_by_their_numbers() -> None:
     check_graph(kept_at_once(20, 64))
     with pytest.raises(InvalidArgumentError, match="rows of the vocabulary at once"):
