@@ -39,8 +39,8 @@ NO_POOL_PAGES = 1 << 20
 """What launches may claim while no model is in memory: the pools come with the first use."""
 
 TURN_SECONDS = 2e-4
-"""How long a thread keeps the interpreter when others want it. Python's 5 ms are longer than most steps: next to a
-program that computes in this process, a stream of pie-tiny took 63 ms per token, with 1 ms 20, and takes 11."""
+"""How long a thread keeps the interpreter when others want it. Python's 5 ms are longer than most steps: a stream would
+wait for a program that computes in this process several times at each of them."""
 
 
 class EngineCore:
