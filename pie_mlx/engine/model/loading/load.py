@@ -15,7 +15,7 @@ from pie_mlx.engine.model.loaded import HeadModel, LoadedModel, ModelCard
 from pie_mlx.engine.model.loading.directory import check_weights, checked_config
 from pie_mlx.engine.model.loading.encoder import loading_encoder
 from pie_mlx.engine.model.loading.self_test import compared_network
-from pie_mlx.engine.model.loading.sources import EMBEDDED, find_model, revision, weight_files
+from pie_mlx.engine.model.loading.sources import EMBEDDED, located, ready, revision, weight_files
 from pie_mlx.engine.model.loading.vocabulary import eos_token_ids, load_tokenizer
 from pie_mlx.engine.model.memory import BUFFER_CACHE_BYTES, bound_buffer_cache, with_format
 from pie_mlx.engine.model.mlx_lm import hook
@@ -67,10 +67,11 @@ def loading_model(
     """
     report = progress or _silent
     yield Pause(beside=True)
-    directory = find_model(reference, allow_download=allow_download, progress=report, revision=git_revision)
+    path = located(reference, allow_download=allow_download, progress=report, revision=git_revision)
+    yield Pause()
+    directory = ready(path, report)
     config = read_config(directory)
     files = weight_files(directory)
-    yield Pause()
     report(f"matrix products: {current_backend().prepare()}")
     bound_buffer_cache(buffer_cache_bytes)
     if is_encoder(config):

@@ -26,7 +26,14 @@ def find_model(
     A GGUF file is converted the first time. A repo id that is not cached is downloaded only with `allow_download`.
     Raises ModelNotFoundError, and ModelLoadError for a GGUF file that cannot be converted.
     """
-    path = located(reference, allow_download=allow_download, progress=progress, revision=revision)
+    return ready(located(reference, allow_download=allow_download, progress=progress, revision=revision), progress)
+
+
+def ready(path: Path, progress: Callable[[str], None]) -> Path:
+    """The directory of a model that was located. MLX converts a GGUF file: while an engine runs, on its thread.
+
+    Raises ModelLoadError for one that cannot be converted.
+    """
     if path.is_dir():
         return path
     from pie_mlx.engine.model.gguf.converted import converted  # MLX comes with it, and not all who find models load one

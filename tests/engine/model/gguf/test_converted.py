@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from pie_mlx.engine.model.gguf.converted import conversions_of, converted, write_conversion
-from pie_mlx.engine.model.loading.load import load_model
+from pie_mlx.engine.model.loading.load import load_model, loading_model
+from pie_mlx.engine.models.size import expected_bytes
+from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import ModelLoadError
 from tests.gguf_files import write_gguf
 from tests.models import write_tiny_model
@@ -31,6 +33,20 @@ def test_a_file_is_loaded_as_a_model(file: Path, home: dict[str, str]) -> None:
     assert lines[0] == "converting tiny.gguf to MLX's format, once"
     assert any(line.startswith("Q8_0 -> 8 bits, groups of 32: exact, ") for line in lines)
     assert model.eos_token_ids == (2,)
+
+
+def test_a_file_is_converted_on_the_thread_of_the_device(file: Path, home: dict[str, str]) -> None:
+    lines: list[str] = []
+    parts = loading_model(str(file), name="tiny", progress=lines.append)
+    assert [next(parts).beside, next(parts).beside] == [True, False]
+    assert lines == []
+    next(parts)
+    assert lines[0].startswith("converting tiny.gguf")
+
+
+def test_what_a_file_takes_is_told_without_converting_it(file: Path, home: dict[str, str]) -> None:
+    assert expected_bytes(EngineSettings(str(file))) == file.stat().st_size
+    assert not Path(home["PIE_HOME"]).exists()
 
 
 def test_the_second_time_nothing_is_converted(file: Path, home: dict[str, str]) -> None:
