@@ -3,6 +3,7 @@
 Copy this directory, change it, and serve it on a port with launch_daemon.
 """
 
+import asyncio
 import time
 from datetime import UTC, datetime
 from functools import partial
@@ -71,7 +72,7 @@ async def _answer(request):
     method, path = request["method"], request["path"].rstrip("/")
     if path == "/v1/models" or path.startswith("/v1/models/"):
         _expect(method, "GET", path)
-        return {"body": _models(path.removeprefix("/v1/models").lstrip("/"))}
+        return {"body": await asyncio.to_thread(_models, path.removeprefix("/v1/models").lstrip("/"))}
     if path in ROUTES:
         wanted, answer = ROUTES[path]
         _expect(method, wanted, path)

@@ -167,10 +167,15 @@ async def tags(body):
 
 async def ps(body):
     """/api/ps: those in memory."""
-    lengths = {name: load_model(name).info.maximum_positions for name in runtime.loaded_models()}
+    lengths = await asyncio.to_thread(_lengths)
     running = {"expires_at": NEVER, "size_vram": 0}
     models = [{**_described(name), **running, "context_length": length} for name, length in lengths.items()]
     return {"body": {"models": models}}
+
+
+def _lengths():
+    """The longest context of each model in memory: one that is about to leave is waited for."""
+    return {name: load_model(name).info.maximum_positions for name in runtime.loaded_models()}
 
 
 async def show(body):
