@@ -40,4 +40,4 @@ class Cooldown:
 
     def _rest(self) -> None:
         if self._fruitless >= PATIENCE:
-            self.left = min(LONGEST_REST, 2 ** (self._fruitless - PATIENCE))
+            self.left = min(LONGEST_REST, 1 << min(self._fruitless - PATIENCE, LONGEST_REST))
