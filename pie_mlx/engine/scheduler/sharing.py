@@ -36,6 +36,8 @@ class DeviceSharing:
         """How many contexts of each user have work."""
         self._left: dict[str, float] = {}
         """When the latest batch of each user was over."""
+        self._before = ""
+        """Whose turn it was before a batch that was ready at the end of that turn, until it is computed."""
 
     def select(
         self, passes: Sequence[Chunk], returning: Iterable[int], limits: Limits, rate: float | None
@@ -98,25 +100,32 @@ class DeviceSharing:
         if self._state.turn is not None:
             self._turns = self._charged(now - self._since, seconds)
             self._mode = self._mode.after_turn(now)
-        self._since = now
+        self._since, self._before = now, ""
         self._state.loop_seconds.clear()
 
     def pause(self) -> None:
         """No user waits for another one: the time until one does is not counted."""
         self._state.turn = None
-        self._since = self._clock()
+        self._since, self._before = self._clock(), ""
         self._state.loop_seconds.clear()
 
     def _charged(self, passed: float, seconds: float) -> UserTurns:
         """The turns after so much time has passed, and a batch of so many `seconds`, which what the loop does for
         others makes longer: they share the interpreter. What is beyond the longest wait for a program is no fault of
-        its user."""
+        its user. The first batch of a turn that was ready waits for no program of its user, but for what the programs
+        of the one before do with their replies."""
         worked, holder = self._state.loop_seconds, self._turns.holder
         others = {user: worked[user] for user in worked.keys() & self._turns.used.keys() - {holder}}
         total = sum(others.values())
         theirs = min(total, passed)
-        own = min(passed - theirs, seconds + LONGEST_AWAITED_SECONDS + worked.get(holder, 0.0))
-        return self._turns.charged(own, {user: one * theirs / total for user, one in others.items() if one})
+        costs = {user: one * theirs / total for user, one in others.items() if one}
+        waited = min(max(0.0, passed - theirs - seconds), LONGEST_AWAITED_SECONDS)
+        if self._before:
+            costs[self._before] = costs.get(self._before, 0.0) + waited
+            own = min(passed - theirs - waited, seconds + worked.get(holder, 0.0))
+        else:
+            own = min(passed - theirs, seconds + LONGEST_AWAITED_SECONDS + worked.get(holder, 0.0))
+        return self._turns.charged(own, costs)
 
     def _note_present(self, passes: Sequence[Chunk], absent: Sequence[int]) -> None:
         """Users with passes, and those who had some a moment ago."""
@@ -148,9 +157,12 @@ class DeviceSharing:
             self.charge()
             turns = self._turns.given(users)
         self._turns, holder = turns, turns.holder
+        chosen = [one for one in passes if contexts[one.context].user == holder]
+        if turn is not None and turn.user != holder and chosen:
+            self._before = turn.user
         left = min(self._turns.seconds_left(users), TURN_SECONDS)
         self._state.turn = Turn(holder, self._since + left, awaited_until.get(holder, 0.0))
-        return [one for one in passes if contexts[one.context].user == holder]
+        return chosen
 
     def _seconds_alone(self, rows: int, wanted: int) -> float:
         """What a step of `rows` of a user's contexts is worth, whose `wanted` contexts would have the device alone: no

@@ -24,13 +24,15 @@ HEAVY = "mallory"
 class Device:
     """A clock, and what a batch takes: `fixed` seconds and `row` more for each context. Programs come back at once; the
     loop then works `call` seconds for each, `late` more after the next batch of any user, and `within` more during that
-    batch, which takes as much longer: both need the interpreter."""
+    batch, which takes as much longer: both need the interpreter. Programs that got replies hold up the next batch by
+    `wake` seconds each: they need the processors."""
 
     fixed: float
     row: float
     call: float = 0.0
     late: float = 0.0
     within: float = 0.0
+    wake: float = 0.0
     seconds: float = 0.0
     rows: dict[str, int] = field(default_factory=dict[str, int])
     ran: dict[str, int] = field(default_factory=dict[str, int])
@@ -58,7 +60,7 @@ class Device:
                 taken[live.user] += 1
                 chunks.append((ForwardTask(live, (), (), 0, asyncio.Future(loop=LOOP)), 1))
         seconds = self.fixed + self.row * len(chunks) + self.work(state, self.within)
-        self.seconds += seconds + self.work(state, self.late)
+        self.seconds += seconds + self.work(state, self.late) + self.wake * sum(self.ran.values())
         sharing.commit(chunks, seconds, 1)
         self.ran = taken
         self.seconds += self.work(state, self.call)
@@ -97,6 +99,13 @@ def test_calls_are_paid_for_by_those_who_make_them(others: int, call: float, lat
     device = Device(0.001, 0.0001, call, late, within)
     alone = device.run(["ada"], 1.0)["ada"]
     assert device.run(["ada", *[HEAVY] * others], 6.0)["ada"] >= 0.45 * alone
+
+
+@pytest.mark.parametrize("others", [1, 16, 63])
+def test_a_turn_does_not_pay_for_what_programs_of_the_turn_before_do_with_their_replies(others: int):  # Q8
+    device = Device(0.006, 0.0003, wake=0.00015)
+    alone = device.run(["ada"], 1.0)["ada"]
+    assert device.run(["ada", *[HEAVY] * others], 12.0)["ada"] >= 0.45 * alone
 
 
 def test_rows_that_cost_next_to_nothing_are_not_split():  # Q8
