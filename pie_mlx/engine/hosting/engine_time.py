@@ -89,9 +89,11 @@ class LoopShares:
         return await metered(work(), self._debt(user).charge, self._clock)
 
     async def aside(self, user: str, work: Callable[..., T], *given: object) -> T:
-        """What `work` answers on another thread, which has the interpreter instead of the loop: the user pays."""
-        result, seconds = await asyncio.to_thread(_timed, work, given)
-        self.charge(user, seconds)
+        """What `work` answers on another thread, which has the interpreter instead of the loop: the user pays, also
+        where nobody waits for it any more."""
+        working = asyncio.create_task(asyncio.to_thread(_timed, work, given))
+        working.add_done_callback(lambda done: None if done.cancelled() else self.charge(user, done.result()[1]))
+        result, _ = await asyncio.shield(working)
         return _result(result)
 
     def charge(self, user: str, seconds: float) -> None:

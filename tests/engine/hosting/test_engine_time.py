@@ -192,6 +192,27 @@ async def test_what_fails_on_another_thread_is_paid_for_and_raised(clock):
     assert len(shares) == 1
 
 
+async def test_what_goes_on_after_its_client_has_left_is_paid_for(clock):
+    begun, go_on, charged = threading.Event(), threading.Event(), asyncio.Event()
+
+    def work():
+        begun.set()
+        go_on.wait()
+
+    def note():
+        charged.set()
+        return clock.now
+
+    shares = LoopShares(lambda user: True, note)
+
+    left = asyncio.create_task(shares.aside("mallory", work))
+    await asyncio.to_thread(begun.wait)
+    left.cancel()
+    go_on.set()
+    await charged.wait()
+    assert len(shares) == 1
+
+
 async def test_of_many_users_those_are_remembered_who_should_rest(clock):
     shares = LoopShares(lambda user: True, clock)
 
