@@ -34,7 +34,8 @@ class PassContinuation:
     the device's thread moves on. `kept` counts the further tokens in KV once the pass is over; `extra_pages` were
     reserved for them alone. If the steps were not `asked` for, their tokens are prefetched, and none is kept. `named`
     is how often the context was named when the pass began: a later call comes before unasked steps (P3). If it `jumps`,
-    it ends where its grammars leave no choice for a while: the next pass takes several tokens then (G16).
+    it ends where its grammars leave no choice for a while: the next pass takes several tokens then (G16); where
+    `foresees` says so of a grammar, the next pass guesses.
     """
 
     context: LiveContext
@@ -49,6 +50,7 @@ class PassContinuation:
     kept: int = 0
     extra_pages: int = 0
     jumps: bool = False
+    foresees: Callable[[Matcher], bool] | None = None
 
     @staticmethod
     def of(context: LiveContext, tokens: int, stop_tokens: frozenset[int], *, asked: bool = True) -> "PassContinuation":
@@ -122,21 +124,24 @@ class BatchContinuation:
                 matcher.accept([token])
                 stopped = stopped or matcher.is_terminated
             stopped = stopped or token in each.stop_tokens
-        return not stopped and self._is_wanted() and not self._jumps()
+        return not stopped and self._is_wanted() and not self._is_better_begun_anew()
 
     def masks(self) -> list[PackedMask | None]:
         """What each pass may draw next. Raises EmptyMaskError and GrammarError."""
         compute_masks([matcher for each in self._continuations for matcher in each.walked])
         return [allowed_next(each.walked, each.fixed) for each in self._continuations]
 
-    def _jumps(self) -> bool:
-        """Whether a pass is better begun anew, as its grammars leave no choice for several tokens."""
+    def _is_better_begun_anew(self) -> bool:
+        """Whether a pass is, as its grammars leave no choice for several tokens, but perhaps for blanks."""
         jumping = [each for each in self._continuations if each.jumps]
-        if not jumping:
+        guessing = [(each.foresees, each.walked) for each in self._continuations if each.foresees is not None]
+        if not jumping and not guessing:
             return False
         compute_masks([matcher for each in self._continuations for matcher in each.walked])
         runs = [forced_run(each.walked, each.fixed, each.stop_tokens, FEWEST_FORCED) for each in jumping]
-        return any([len(run.tokens) >= FEWEST_FORCED for run in runs])
+        if any([len(run.tokens) >= FEWEST_FORCED for run in runs]):
+            return True
+        return any([is_near(matcher) for is_near, walked in guessing for matcher in walked])
 
 
 @dataclass(slots=True, eq=False)

@@ -4,18 +4,20 @@ from dataclasses import dataclass, field
 
 from pie_mlx.engine.speculation.draft_head import DraftHeadRunner
 from pie_mlx.engine.speculation.draft_model import DraftModelRunner
-from pie_mlx.engine.speculation.drafting import Allowance
+from pie_mlx.engine.speculation.drafting import Allowance, LookAllowance
 
 
 @dataclass(frozen=True, slots=True)
 class Drafts:
     """`model` writes with the draft model, `head` with the model's own draft head, where there are such; `repetitions`
-    and `grammars` are the allowances of looking for text that was there before, and for text that must come."""
+    and `grammars` are the allowances of guessing text that was there before, and text that must come, `looks` that of
+    looking again after one step, where steps could follow at once."""
 
     model: DraftModelRunner | None
     head: DraftHeadRunner | None = None
     repetitions: Allowance = field(default_factory=Allowance)
     grammars: Allowance = field(default_factory=Allowance)
+    looks: LookAllowance = field(default_factory=LookAllowance)
 
     def fork(self, source: int, target: int) -> None:
         """A context was forked."""

@@ -24,6 +24,7 @@ from pie_mlx.engine.speculation.drafting import (
     NgramDrafter,
     Pace,
 )
+from pie_mlx.engine.text.grammar import Matcher
 from pie_mlx.engine.text.grammar.foresight import RECENT
 from pie_mlx.errors import InvalidArgumentError
 
@@ -43,7 +44,8 @@ class DraftRequest:
     last of them.
 
     `first` is the place after the last input, `fixed` the mask of every row; nothing is guessed after a stop token.
-    `source` is who may guess.
+    `source` is who may guess; `foreseen`, whether a grammar has a guess that may be tried. To begin
+    the pass takes `begin_steps` plain steps, where steps would have followed at once.
     """
 
     context: LiveContext
@@ -55,6 +57,8 @@ class DraftRequest:
     stop_tokens: Collection[int]
     most: int
     source: DraftSourceName = "auto"
+    foreseen: bool = False
+    begin_steps: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +113,7 @@ async def guesses(services: Services, request: DraftRequest) -> tuple[Sequence[i
     beside = max(by_head.gain, repeating)
     if foreseen := _foreseen(services, request, beside):
         pace = request.context.grammar_pace
-        found, source = foreseen, DraftSource("grammar", source.drafter, drafts.grammars, pace)
+        found, source = foreseen, DraftSource("grammar", source.drafter, drafts.grammars, pace, request.begin_steps)
     by_model = NO_OFFER if model is None or found else _offer_of_model(services, request, model)
     uses_head = not found and by_head.guesses > 0 and (not by_model.guesses or by_head.gain >= by_model.gain)
     if head is not None and not uses_head:
@@ -121,6 +125,18 @@ async def guesses(services: Services, request: DraftRequest) -> tuple[Sequence[i
     if model is not None and by_model.guesses:
         return await _written(services, request, source, by_model, model)
     return found, source
+
+
+def foresight_of(
+    services: Services, context: LiveContext, source: DraftSourceName, matchers: Sequence[Matcher]
+) -> Callable[[Matcher], bool] | None:
+    """Tells the places where a grammar makes a guess; None where its guesses do not pay lately, nor may be tried."""
+    if source not in ("auto", "grammar") or not services.jumps or len(matchers) != 1:
+        return None
+    allowance = services.drafts.grammars
+    pace = context.grammar_pace = context.grammar_pace or Pace()
+    pays = pace.pays(services.queue.window_steps) and not allowance.overdrawn
+    return services.language.grammars.foresight.is_near if pays or allowance.may_try else None
 
 
 def _asked(request: DraftRequest, name: DraftSourceName, there: object) -> bool:
@@ -149,7 +165,7 @@ def _repeated(
         request.inputs,
         request.most,
         _reader(services, context),
-        cost=services.queue.window_steps,
+        cost=services.queue.window_steps + request.begin_steps,
         may_try=allowance.step() and beside <= 0,
         # Where somebody stands by who writes, that knows better than a match by chance.
         shortest=SIZES[-1] if alone else SIZES[0],
@@ -162,17 +178,13 @@ def _repeated(
 def _foreseen(services: Services, request: DraftRequest, beside: float) -> Sequence[int]:
     """What the grammar makes follow, in the blanks that the text has; nothing where others gain `beside` plain steps
     and it does not gain more."""
-    context, matchers = request.context, request.first.matchers
-    if request.source not in ("auto", "grammar") or not services.jumps or len(matchers) != 1:
-        return []
-    pace = context.grammar_pace = context.grammar_pace or Pace()
-    may_try, cost = services.drafts.grammars.step(), services.queue.window_steps
-    if not (may_try and beside <= 0) and pace.saved - cost <= max(beside, 0.0):
+    context, pace = request.context, request.context.grammar_pace
+    if not request.foreseen or pace is None or (beside > 0 and pace.saved - services.queue.window_steps <= beside):
         return []
     inputs, read = request.inputs, _reader(services, context)
     recent = RECENT - min(len(inputs), RECENT)
     found = services.language.grammars.foresight.tokens(
-        matchers[0],
+        request.first.matchers[0],
         inputs[-1],
         lambda: [*read(min(recent, services.store.sequence_length(context.id))), *inputs[-RECENT:]],
     )
@@ -194,7 +206,7 @@ def _offer_of_head(services: Services, request: DraftRequest, head: DraftHeadRun
     reading = _in_steps(services, head.reading_seconds(len(trail))) / READ_FOR_STEPS
 
     def price(count: int) -> float:
-        return queue.window_price(count) + _in_steps(services, head.seconds(count)) + reading
+        return queue.window_price(count) + _in_steps(services, head.seconds(count)) + reading + request.begin_steps
 
     best = pace.best(price, min(request.most, MOST_GUESSES))
     pays = best.gain > 0 and not head.allowance.overdrawn
@@ -215,10 +227,11 @@ def _offer_of_model(services: Services, request: DraftRequest, model: DraftModel
     if context.draft_model_pace is None:
         context.draft_model_pace = Pace(SHORTEST if queue.batch_contexts > 1 else FIRST_LENGTH)
     pace, may_try = context.draft_model_pace, model.allowance.step()
+    price = queue.window_steps + request.begin_steps
     # A prompt is not kept waiting for guesses at its first token.
-    if len(request.inputs) > LONGEST or not (may_try or pace.pays(queue.window_steps)):
+    if len(request.inputs) > LONGEST or not (may_try or pace.pays(price)):
         return NO_OFFER
-    return Offer(min(request.most, pace.length), pace.saved - queue.window_steps)
+    return Offer(min(request.most, pace.length), pace.saved - price)
 
 
 async def _written(
@@ -236,7 +249,7 @@ async def _written(
         written = await writer.guess(_task(services, request, _own_sampler(request.sampler), offer.guesses))
     waited = time.perf_counter() - began
     await services.queue.restore(context)  # its pages may have gone to somebody else meanwhile
-    spent = _in_steps(services, written.seconds)
+    spent = _in_steps(services, written.seconds) + request.begin_steps
     return written.tokens, DraftSource(name, source.drafter, writer.allowance, pace, spent, waited)
 
 

@@ -21,6 +21,7 @@ from pie_mlx.engine.handlers.forward.continuation import (
     split_prefetched,
 )
 from pie_mlx.engine.handlers.forward.drawn_tokens import tell_drawn
+from pie_mlx.engine.handlers.forward.engine_drafts import foresight_of
 from pie_mlx.engine.handlers.forward.forward_request import (
     check_plans,
     checked_inputs,
@@ -150,6 +151,8 @@ async def _turn(
         continuation = None
     if continuation is not None:
         continuation.restrict(bound, fixed, free)
+        if call.speculation is not None:
+            continuation.foresees = foresight_of(services, context, call.speculation.source, matchers)
         if resting and not continuation.asked:
             continuation.trim(min([one.left for one in resting]))
         limit_steps(services, continuation, claimed, length + len(inputs))
@@ -179,6 +182,8 @@ async def _turn(
     if reread:
         reuse = (reuse or calls.Reuse()) + calls.Reuse(from_disk=reread)
     prefetched = split_prefetched(context, call, continuation, results, claimed)
+    for allowance in (services.drafts.grammars, services.drafts.looks):
+        allowance.went_on(further)
     for one in resting:
         one.skip(len(prefetched))
     if drafted is not None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pie_mlx.calls import AnyResult, DraftSourceName, Forward, ForwardReply, SampledTokens, Sampler, Speculation, joined
-from pie_mlx.engine.handlers.forward.engine_drafts import DraftRequest, DraftSource, guesses
+from pie_mlx.engine.handlers.forward.engine_drafts import DraftRequest, DraftSource, foresight_of, guesses
 from pie_mlx.engine.kv import PageStore, WorkingToken
 from pie_mlx.engine.kv.masks import canonical_row
 from pie_mlx.engine.model.runner.batch import LogitsRequest, PackedMask
@@ -12,6 +12,7 @@ from pie_mlx.engine.model.runner.token_watch import TokenWatch
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.speculation.drafting import (
+    BEGIN_STEPS,
     LONGEST,
     Cooldown,
     DraftRow,
@@ -25,6 +26,7 @@ from pie_mlx.engine.speculation.drafting import (
     completed,
 )
 from pie_mlx.engine.text.grammar import Matcher
+from pie_mlx.engine.text.logit_mask import only_token
 from pie_mlx.errors import InvalidArgumentError
 
 MOST_DRAFTS = 256
@@ -164,7 +166,10 @@ async def plan_drafts(
             f"speculation: {services.model_info.name} {reason}",
             hint="generate without it",
         )
-    if speculation.drafts is None and first.mask is None:
+    foreseen = speculation.drafts is None and _is_foreseen(services, context, speculation.source, first)
+    if speculation.drafts is None and not foreseen and only_token(first.mask) is None:
+        if speculation.source == "grammar":
+            return None, ()
         resting = _cooldowns(services, context, speculation.source)
         if resting and all(one.step() for one in resting):
             return None, resting
@@ -176,11 +181,15 @@ async def plan_drafts(
     source = None
     if speculation.drafts is None and isinstance(sampler, Sampler):
         tokens, most = [one.token for one in inputs], min(room, LONGEST)
+        stops, asked = speculation.stop_tokens, speculation.source
+        begin_steps = _begin_steps(services, call, masked=first.mask is not None)
         wanted = DraftRequest(
-            context, tokens, reads[slot], sampler, first, fixed, speculation.stop_tokens, most, speculation.source
+            context, tokens, reads[slot], sampler, first, fixed, stops, most, asked, foreseen, begin_steps
         )
         guessed, source = await guesses(services, wanted)
         drafts = completed(guessed, first, fixed, speculation.stop_tokens, most)
+        if first.mask is not None and not len(drafts.tree) and not _looks_again(services, context, begin_steps):
+            return None, ()
     else:
         tree = checked_tree(speculation.drafts or (), speculation.parents, model.vocabulary_size).first(MOST_DRAFTS)
         drawn = call.slots[slot].read
@@ -192,6 +201,28 @@ async def plan_drafts(
     waited = 0.0 if source is None else source.waited_seconds
     window = Window(drafts.tree, frozenset(speculation.stop_tokens), waited)
     return DraftedPass(window, drafts, slot, source), ()
+
+
+def _is_foreseen(services: Services, context: LiveContext, source: DraftSourceName, first: DraftRow) -> bool:
+    """Whether a grammar makes a guess that pays or may be tried."""
+    services.drafts.grammars.step()
+    is_near = None if first.mask is None else foresight_of(services, context, source, first.matchers)
+    return is_near is not None and is_near(first.matchers[0])
+
+
+def _begin_steps(services: Services, call: Forward, *, masked: bool) -> float:
+    """What beginning a pass takes where steps of the whole batch could follow at once, in plain steps of a context."""
+    follows = masked and call.continuation is not None and call.continuation.asked
+    return BEGIN_STEPS * max(services.queue.batch_contexts, 1) if follows else 0.0
+
+
+def _looks_again(services: Services, context: LiveContext, price: float) -> bool:
+    """Whether a pass under a grammar that has no guesses ends with its one step, so that the next one may have some;
+    that takes `price` plain steps."""
+    queue, looks = services.queue, services.drafts.looks
+    looks.step()
+    pays = context.drafter is not None and context.drafter.saved > price + queue.window_steps
+    return not price or looks.look(queue.ticks, price, pays=pays)
 
 
 def _cooldowns(services: Services, context: LiveContext, source: DraftSourceName) -> Sequence[Cooldown]:
@@ -240,6 +271,8 @@ def verified(
         for matcher in matchers:
             matcher.accept(emitted)
     drafted.tell(emitted, services.queue.window_steps)
+    if drafted.source is not None and drafted.count and drafted.source.name != "grammar":
+        services.drafts.looks.learn(drafted.guesses()[1], drafted.source.spent + services.queue.window_steps)
     terminated = any(matcher.is_terminated for matcher in matchers)
     counters = services.store.contexts[context.id].counters()
     return ForwardReply(

@@ -6,10 +6,19 @@ from pie_mlx.engine.speculation.drafting.draft_masks import DraftRow, MaskedDraf
 from pie_mlx.engine.speculation.drafting.drafter import NgramDrafter
 from pie_mlx.engine.speculation.drafting.head_pace import MOST_GUESSES, GuessRates, HeadPace, Length
 from pie_mlx.engine.speculation.drafting.ngrams import SIZES
-from pie_mlx.engine.speculation.drafting.pace import FIRST_LENGTH, LONGEST, SHORTEST, Allowance, Pace
+from pie_mlx.engine.speculation.drafting.pace import (
+    BEGIN_STEPS,
+    FIRST_LENGTH,
+    LONGEST,
+    SHORTEST,
+    Allowance,
+    LookAllowance,
+    Pace,
+)
 from pie_mlx.engine.speculation.drafting.window import LAST_INPUT, DraftTree, Verification, Window, chain, checked_tree
 
 __all__ = [
+    "BEGIN_STEPS",
     "FIRST_LENGTH",
     "LAST_INPUT",
     "LONGEST",
@@ -24,6 +33,7 @@ __all__ = [
     "HeadPace",
     "Lately",
     "Length",
+    "LookAllowance",
     "MaskedDrafts",
     "NgramDrafter",
     "Pace",

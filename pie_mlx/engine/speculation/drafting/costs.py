@@ -27,6 +27,10 @@ class Lately:
         self._values.append(value)
         self.median = statistics.median(self._values)
 
+    def add_to_last(self, value: float) -> None:
+        """The latest one was larger by so much."""
+        self.add(self._values.pop() + value)
+
     @property
     def low(self) -> float:
         """Three quarters are no lower."""
@@ -63,23 +67,28 @@ class WindowCost:
         self._extra_among: dict[int, Lately] = {}
         self._extra_of: dict[int, Lately] = {}
         self._windows = 0
-        self._after_window = False
+        self._latest: tuple[Lately, ...] = ()
 
     def observe(self, tick: Tick) -> None:
         """Learn from a tick in which every context ran one token, and the drafts after it."""
         if tick.tokens != tick.contexts + tick.drafts:
             return
-        after_window, self._after_window = self._after_window, tick.windows > 0
+        latest, self._latest = self._latest, ()
+        plain = self.plain_seconds(tick.contexts)
         if not tick.windows:
             # After a window no step is in flight: the next one takes longer than plain decoding does.
-            if not after_window or tick.contexts not in self._plain:
+            if not latest or tick.contexts not in self._plain:
                 self._plain.setdefault(tick.contexts, Lately()).add(tick.seconds)
-        elif (plain := self.plain_seconds(tick.contexts)) is not None:
+            elif plain is not None:
+                for extra in latest:
+                    extra.add_to_last(max(0.0, tick.seconds - plain) / self._windows)
+        elif plain is not None:
             self._windows = tick.windows
             length = round(tick.drafts / tick.windows)
             kinds = self._extra, self._extra_among.setdefault(tick.windows, Lately()), self._of(length)
             for extra in kinds:
                 extra.add(max(0.0, tick.seconds - plain) / tick.windows)
+            self._latest = kinds
 
     def plain_seconds(self, contexts: int) -> float | None:
         """What a tick without drafts takes lately, for that many contexts or for the nearest number that is known."""

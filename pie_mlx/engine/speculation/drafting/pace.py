@@ -6,6 +6,10 @@ FIRST_LENGTH, SHORTEST, LONGEST = 4, 2, 16
 LOST_SHARE = 0.025
 """Plain steps that trying may lose of each step of a stream."""
 
+BEGIN_STEPS = 0.7
+"""What a pass takes more than a step that follows at once, in steps; all of a batch wait for it. Measured under a
+grammar, whose masks are computed meanwhile otherwise."""
+
 MOST_CREDIT = 2.0
 """Plain steps that trying may lose at once, after any success."""
 
@@ -59,6 +63,15 @@ class Allowance:
     def step(self) -> bool:
         """A stream takes a step; whether it may try."""
         self._earn(LOST_SHARE)
+        return self.may_try
+
+    def went_on(self, steps: int) -> None:
+        """A stream took so many steps at once."""
+        self._earn(LOST_SHARE * steps)
+
+    @property
+    def may_try(self) -> bool:
+        """Whether trying has lost no more than it may."""
         return self._credit >= 0
 
     def learn(self, saved: float, cost: float) -> None:
@@ -68,3 +81,25 @@ class Allowance:
     def _earn(self, steps: float) -> None:
         self._credit = min(MOST_CREDIT, self._credit + steps)
         self._balance = min(MOST_SAVED, self._balance + steps)
+
+
+class LookAllowance(Allowance):
+    """What may be lost by all streams together on looking again after one step, where steps could follow at once.
+
+    The batch ends for all its contexts; so they all look then, for the price of one.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._tick = -1
+
+    def look(self, tick: int, price: float, *, pays: bool) -> bool:
+        """Whether a stream looks again after the batch `tick`, which takes `price` plain steps; what it finds `pays`
+        lately."""
+        if tick == self._tick:
+            return True
+        if self.overdrawn or not (pays or self.may_try):
+            return False
+        self._tick = tick
+        self.learn(0, price)
+        return True

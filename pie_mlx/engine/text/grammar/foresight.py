@@ -21,6 +21,9 @@ RECENT = 256
 FEW_WORDS = 64
 """A mask with bits in more words is of text that the grammar leaves open."""
 
+FEWEST_BYTES = 6
+"""Of a guess that ends steps at once: fewer are two tokens, and a pass of their own takes as long as those."""
+
 _BLANKS = b" \t\r\n"
 _NO_BYTE = 256
 
@@ -36,6 +39,14 @@ class Foresight:
         """Tokens likely to follow the `last` one, after which the matcher stands; [] where the text is open.
 
         `recent()` answers those before and the last one, as many as RECENT."""
+        return self._cut(last, self._ahead(matcher, lambda: self._text(recent())))
+
+    def is_near(self, matcher: Matcher) -> bool:
+        """Whether a guess where the matcher stands would be of some length, in whatever blanks."""
+        return len(self._ahead(matcher, bytes)) >= FEWEST_BYTES
+
+    def _ahead(self, matcher: Matcher, before: Callable[[], bytes]) -> bytes:
+        """What must follow the text `before()`."""
         place, written, text = matcher, b"", None
         try:
             while len(written) < MOST_BYTES and not place.is_terminated:
@@ -44,7 +55,7 @@ class Foresight:
                     following = self._following(place.packed_mask())
                     if not following:
                         break
-                    text = self._text(recent()) if text is None else text
+                    text = before() if text is None else text
                     added = _after(text + written, following)
                 place = matcher.fork() if place is matcher else place
                 if not added or not self._push(place, added):
@@ -52,7 +63,7 @@ class Foresight:
                 written += added
         except GrammarError:
             pass  # plain decoding says so when it comes to it
-        return self._cut(last, written)
+        return written
 
     def _push(self, fork: Matcher, text: bytes) -> bool:
         tokens = [self._single.get(byte) for byte in text]

@@ -167,6 +167,16 @@ async def test_text_that_must_come_but_for_its_blanks_is_drafted(engine: Running
     assert taken < passes_of_plain
 
 
+async def test_steps_that_follow_at_once_end_where_a_grammar_has_a_guess(engine: Running) -> None:
+    services, first = engine.core.services, len(engine.events)
+    services.drafts = replace(services.drafts, grammars=Allowance())
+    open_at_first = Regex("[a-z]{16} ?I have counted all of them")
+    await generated(engine, {"constrain": open_at_first, "speculation": "grammar"})
+    told = passes(engine, first)
+    assert any(one.following for one in told)
+    assert any(one.guessed_tokens for one in told)
+
+
 async def test_a_grammar_drafts_among_others(engine: Running) -> None:
     assert "grammar" in (await drafting(engine, GREEDY, "auto"))[2]
     assert "grammar" not in (await drafting(engine, GREEDY, "ngram"))[2]

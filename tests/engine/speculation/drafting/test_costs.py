@@ -112,3 +112,9 @@ def test_plain_steps_are_known_once_several_of_as_many_contexts_were_measured() 
     assert not cost.knows_plain(1)
     cost.observe(plain(1, 1.0))
     assert (cost.knows_plain(1), cost.knows_plain(2)) == (True, False)
+
+
+def test_a_window_costs_what_the_step_after_it_takes_more() -> None:
+    cost = cost_after(plain(1, 1.0), drafted(1, 1, 1.25), plain(1, 1.5))
+    assert cost.steps(1) == pytest.approx(0.75)
+    assert cost.plain_seconds(1) == 1.0

@@ -59,6 +59,15 @@ def test_nothing_is_guessed_of_text_that_is_open(language: Language, person: Mat
     assert after(language, person, text) == ""
 
 
+@pytest.mark.parametrize(
+    ("text", "near"), [('{"name":"Ad","age"', False), ('{"name":"Adam', True), ('{"name": "A', False)]
+)
+def test_a_guess_is_near_where_it_is_long(language: Language, person: Matcher, text: str, near: bool) -> None:
+    place = person.fork()
+    place.accept(language.tokenizer.encode_plain(text))
+    assert language.grammars.foresight.is_near(place) is near
+
+
 def test_nothing_is_guessed_beyond_the_end(language: Language) -> None:
     matcher = language.compile("regex", "yes or no, it ends")
     assert after(language, matcher, "yes or") == " no, it ends"
