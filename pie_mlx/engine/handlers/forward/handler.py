@@ -182,8 +182,9 @@ async def _turn(
     if reread:
         reuse = (reuse or calls.Reuse()) + calls.Reuse(from_disk=reread)
     prefetched = split_prefetched(context, call, continuation, results, claimed)
-    for allowance in (services.drafts.grammars, services.drafts.looks):
-        allowance.went_on(further)
+    if call.speculation is not None:
+        services.drafts.grammars.went_on(further)
+        services.drafts.looks.went_on(further)
     for one in resting:
         one.skip(len(prefetched))
     if drafted is not None:
