@@ -36,6 +36,7 @@ class TraceFold:
         self._records: dict[str, ProcessRecord] = {}
         self._states: dict[int, ContextStates] = {}
         self._batches: dict[int, Batch] = {}
+        self._batches_end = 0.0
         self._sent: dict[tuple[str, int], MessageSent] = {}
         self._received: list[MessageReceived] = []
         self._model = ""
@@ -55,7 +56,9 @@ class TraceFold:
             case ContextCreated() | ContextForked():
                 self._record(event.process)
             case TickCompleted(model=""):
-                self._batches[event.tick] = _batch(event, event.at_seconds or self._latest)
+                end = event.at_seconds or self._latest
+                self._batches[event.tick] = _batch(event, self._batches_end, end)
+                self._batches_end = end
             case MarketSettled(tick=tick, price=price, model="") if tick in self._batches:
                 self._batches[tick] = self._batches[tick]._replace(price=price)
             case EngineStarted(model=model):
@@ -106,6 +109,7 @@ class TraceFold:
                 yield Arrow(received.topic, sent.process, sent_seconds, received.process, received.at_seconds)
 
 
-def _batch(event: TickCompleted, end: float) -> Batch:
-    start = end - event.duration_seconds
+def _batch(event: TickCompleted, before: float, end: float) -> Batch:
+    """The device has one at a time, but some begin before the engine tells of the one `before`, at its end."""
+    start = max(end - event.duration_seconds, min(before, end))
     return Batch(event.tick, start, end, event.contexts, event.tokens, event.waiting, event.used_pages, 0.0)

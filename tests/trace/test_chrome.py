@@ -6,9 +6,10 @@ from itertools import pairwise
 import msgspec
 import pytest
 
-from pie_mlx.events import EngineStarted, ProcessLaunched, ProcessReturned
+from pie_mlx.events import EngineStarted, ProcessLaunched, ProcessReturned, TickCompleted
 from pie_mlx.trace.chrome import trace_events
 from pie_mlx.trace.file import Recorded
+from pie_mlx.trace.fold import TraceFold
 from pie_mlx.trace.spans import TRACKS
 
 
@@ -96,6 +97,13 @@ def test_batches_follow_one_another(written):
     batches = [(event["ts"], event["ts"] + event["dur"]) for event in phase(written, "X") if event["pid"] == 1]
     assert len(batches) > 2
     assert all(one[1] <= other[0] + 0.001 for one, other in pairwise(batches))
+
+
+def test_a_batch_that_began_before_the_one_before_was_told_of_follows_it():
+    fold = TraceFold()
+    for tick, moment, seconds in ((1, 10.0, 1.0), (2, 10.5, 0.9), (3, 12.0, 1.0)):
+        fold.observe(TickCompleted(tick, 1, 1, 0, seconds, at_seconds=moment))
+    assert [(batch.start, batch.end) for batch in fold.trace().batches] == [(9.0, 10.0), (10.0, 10.5), (11.0, 12.0)]
 
 
 def test_many_spans_at_once_get_threads_of_their_own():

@@ -90,7 +90,7 @@ class LoopShares:
 
     async def aside(self, user: str, work: Callable[..., T], *given: object) -> T:
         """What `work` answers on another thread, which has the interpreter instead of the loop: the user pays, also
-        where nobody waits for it any more."""
+        once it waits no more."""
         working = asyncio.create_task(asyncio.to_thread(_timed, work, given))
         working.add_done_callback(lambda done: None if done.cancelled() else self.charge(user, done.result()[1]))
         result, _ = await asyncio.shield(working)

@@ -26,7 +26,7 @@ if sys.platform == "darwin":
 
     def _tick_seconds() -> float:
         ratio = (ctypes.c_uint32 * 2)()
-        ctypes.CDLL(None).mach_timebase_info(ratio)
+        ctypes.CDLL("/usr/lib/libSystem.B.dylib").mach_timebase_info(ratio)
         return ratio[0] / ratio[1] * 1e-9
 
     def processor_seconds(process_id: int) -> float:
