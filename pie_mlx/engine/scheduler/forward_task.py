@@ -132,7 +132,8 @@ class BatchContinuation:
         return [allowed_next(each.walked, each.fixed) for each in self._continuations]
 
     def _is_better_begun_anew(self) -> bool:
-        """Whether a pass is, as its grammars leave no choice for several tokens, but perhaps for blanks."""
+        """Whether a new pass gains more than another step: a grammar leaves no choice for several tokens, except
+        perhaps for their blanks."""
         jumping = [each for each in self._continuations if each.jumps]
         guessing = [(each.foresees, each.walked) for each in self._continuations if each.foresees is not None]
         if not jumping and not guessing:

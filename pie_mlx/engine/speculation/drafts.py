@@ -19,6 +19,11 @@ class Drafts:
     grammars: Allowance = field(default_factory=Allowance)
     looks: LookAllowance = field(default_factory=LookAllowance)
 
+    def went_on(self, steps: int) -> None:
+        """A stream that speculates took so many steps at once, without looking for guesses."""
+        self.grammars.went_on(steps)
+        self.looks.went_on(steps)
+
     def fork(self, source: int, target: int) -> None:
         """A context was forked."""
         if self.model is not None:

@@ -17,7 +17,7 @@ ALONE = 4
 SHARE = 1 / 8
 """Of the processors, which the starts of a user take while others have programs, once a burst is used up."""
 BURST_SECONDS, MOST_DEBT_SECONDS = 0.25, 1.0
-"""Of one processor: about twenty starts, and so many more of before others came as are remembered."""
+"""Of one processor: about twenty starts; and the most that counts of what was used beyond the share."""
 
 
 class Starter(Protocol):

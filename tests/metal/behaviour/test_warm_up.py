@@ -14,7 +14,8 @@ from pie_mlx.engine.common import Common
 from pie_mlx.engine.hosting.roster import Roster
 from pie_mlx.engine.model.loaded import LoadedModel, ModelCard
 from pie_mlx.engine.model.networks.paged_network import PagedNetwork
-from pie_mlx.engine.model.runner.warm_up import warm_up
+from pie_mlx.engine.model.parts import at_once
+from pie_mlx.engine.model.runner.warm_up import warming_up
 from pie_mlx.engine.model_names import ModelNames
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.engine.start import start_services
@@ -23,6 +24,8 @@ from pie_mlx.metal.emulator import Builder, Emulator
 from pie_mlx.metal.launcher import KernelLauncher, emulator_launcher
 from tests.metal.behaviour.test_engine import Driver, Work
 from tests.metal.failing import Failing
+
+warm_up = at_once(warming_up)
 
 PAGES, PAGE_SIZE = 160, 8
 

@@ -44,8 +44,8 @@ class DraftRequest:
     last of them.
 
     `first` is the place after the last input, `fixed` the mask of every row; nothing is guessed after a stop token.
-    `source` is who may guess; `foreseen`, whether a grammar has a guess that may be tried. To begin
-    the pass takes `begin_steps` plain steps, where steps would have followed at once.
+    `source` is who may guess, and `foreseen` whether a grammar has a guess that may be tried. Where steps would have
+    followed at once, a pass of its own costs `begin_steps` plain steps.
     """
 
     context: LiveContext
@@ -195,8 +195,7 @@ def _offer_of_head(services: Services, request: DraftRequest, head: DraftHeadRun
     """How many tokens the model's own head is to write."""
     context, queue = request.context, services.queue
     pace = context.head_pace = context.head_pace or HeadPace(head.rates)
-    # An empty trail is one.
-    trail = context.trail = HiddenTrail() if context.trail is None else context.trail
+    trail = context.trail = HiddenTrail() if context.trail is None else context.trail  # an empty one is false
     may_try = head.allowance.step()
     if len(request.inputs) > 1 or not request.most:
         return NO_OFFER

@@ -183,8 +183,7 @@ async def _turn(
         reuse = (reuse or calls.Reuse()) + calls.Reuse(from_disk=reread)
     prefetched = split_prefetched(context, call, continuation, results, claimed)
     if call.speculation is not None:
-        services.drafts.grammars.went_on(further)
-        services.drafts.looks.went_on(further)
+        services.drafts.went_on(further)
     for one in resting:
         one.skip(len(prefetched))
     if drafted is not None:

@@ -154,7 +154,7 @@ async def plan_drafts(
 ) -> tuple[DraftedPass | None, Sequence[Cooldown]]:
     """The drafts of a pass, as far as limits and masks let them be right; `first` is the row of the last input.
 
-    None for a plain pass, in which nothing is looked for, and whose rest from guessing is the reason.
+    None for a plain pass, in which nothing is looked for; with the cooldowns of all who may guess, if they rest.
 
     Raises SpeculationError for malformed drafts, InvalidArgumentError where nothing can be drafted, BatchFailedError
     when the draft model fails.
@@ -211,7 +211,7 @@ def _is_foreseen(services: Services, context: LiveContext, source: DraftSourceNa
 
 
 def _begin_steps(services: Services, call: Forward, *, masked: bool) -> float:
-    """What beginning a pass takes where steps of the whole batch could follow at once, in plain steps of a context."""
+    """What a pass of its own costs where steps of the whole batch could follow at once, in plain steps of a context."""
     follows = masked and call.continuation is not None and call.continuation.asked
     return BEGIN_STEPS * max(services.queue.batch_contexts, 1) if follows else 0.0
 

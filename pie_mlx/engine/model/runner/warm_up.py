@@ -12,7 +12,7 @@ import numpy as np
 
 from pie_mlx.calls import Sampler
 from pie_mlx.engine.model.loaded import LoadedModel
-from pie_mlx.engine.model.parts import Parts, Pause, at_once
+from pie_mlx.engine.model.parts import Parts, Pause
 from pie_mlx.engine.model.runner.batch import LogitsRequest
 from pie_mlx.engine.model.runner.sampling import Sampling
 from pie_mlx.engine.model.step import Segment, StepInput
@@ -45,9 +45,6 @@ def warming_up(model: LoadedModel, progress: Callable[[str], None]) -> Parts[Non
         model.recover()
         progress(f"{model.name}: not every kernel could be compiled: {one_line(error)}")
     model.network.set_state(CONTEXT, None)
-
-
-warm_up = at_once(warming_up)
 
 
 def _uses(model: LoadedModel, pool: KernelPool) -> Iterator[Callable[[], None]]:

@@ -7,8 +7,8 @@ LOST_SHARE = 0.025
 """Plain steps that trying may lose of each step of a stream."""
 
 BEGIN_STEPS = 0.7
-"""What a pass takes more than a step that follows at once, in steps; all of a batch wait for it. Measured under a
-grammar, whose masks are computed meanwhile otherwise."""
+"""What a pass takes more than a step that follows at once, in steps; all of a batch wait for it. Measured on a CPU,
+under a grammar, whose masks are computed meanwhile otherwise. Where it takes less, too few guesses are made."""
 
 MOST_CREDIT = 2.0
 """Plain steps that trying may lose at once, after any success."""
