@@ -1,6 +1,7 @@
 """Programs that reach for what is not theirs, each in many ways."""
 
 import ast
+import asyncio
 import contextlib
 import os
 import re
@@ -229,7 +230,8 @@ async def test_whatever_breaks_in_a_program_is_told_and_breaks_nothing_else(targ
         descriptors = engine.num_fds()
         for way in WAYS[language]:
             await ending(await mallory.launch("fall_apart", way=way))
-        assert engine.num_fds() <= descriptors + 2
+        while engine.num_fds() > descriptors + 2:  # what the last worker had is closed a moment after its end is told
+            await asyncio.sleep(0)
 
 
 @EVERY_LANGUAGE
