@@ -1,134 +1,101 @@
-"""A rule beside a plain sampler, and beside the same rule computed by the program from a probe of the whole vocabulary.
+"""A rule beside the sampler that does the same, and beside programs that compute it from probes.
 
-    python -m benchmarks.rules [--vocabularies 32000 151936] [--streams 1 8 32] [--new-tokens 48] [--repeats 5]
+    python -m benchmarks.rules [--models toy 138M] [--vocabularies 32000 151936] [--streams 1 8 32] [--javascript]
+                               [--tables texts] [--new-tokens 16] [--repeats 3]
 
-Milliseconds per step on a random Llama of two small layers, so that the vocabulary is most of the work. The rule is
-top-nσ; the program's own computation is the same in numpy, and draws from what is left. Rounds take turns, and medians
-are compared. In the first table a text is asked for at once, in the second step by step. The third has texts that
-another context guides, beside two plain texts for each, and beside two probes for each token. The last has every rule
-of the library that needs no other context, and one that reads hidden states, as multiples of plain texts at once.
+The rule is min-p, which is also a sampler. Each stream is a program in a worker process of its own; those with probes
+take all logits of every token through its link, and draw in numpy, with `--javascript` also in Node. Milliseconds per
+step of all streams; launches and first tokens are not counted. Ways take turns in every round. What a way adds to the
+first one is the median difference of the rounds.
+
+`toy` is a random Llama of two small layers, so that the vocabulary is most of its work; `138M` has a real size, with
+the first of the vocabularies. Of the tables, `texts` are asked for at once, which with probes cannot be; `steps` one by
+one; `guided` has texts that another context guides, beside two plain texts for each and two probes for each token;
+`library` has each rule of the library beside a plain draw.
 """
 
 import argparse
 import asyncio
 import json
-import statistics
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-
-import numpy as np
-import numpy.typing as npt
+from statistics import median
 
 from benchmarks.random_llama import write_random_llama
-from inferlet import Context, Logits, Model, Sampler, rule, rules, runtime
-from inferlet.rules import Row, RuleUse, Value, Vector, where
 from pie_mlx import Engine
+from pie_mlx.plural import plural
+from pie_mlx.runtime.execution.process import Process
 
-SMOKE = ("--vocabularies", "2100", "--streams", "1", "--new-tokens", "3", "--repeats", "1")
-SMALL = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 1}
-SIGMAS = 2.0
-
-
-@rule
-def leaning(row: Row, direction: Vector) -> Value:
-    """A linear probe of the hidden state."""
-    return where(row.hidden_state.dot(direction) > 0.0, row.logits, row.logits / 2.0)
-
-
-LIBRARY: dict[str, RuleUse] = {
-    "min-p": rules.min_p(),
-    "top-nσ": rules.top_n_sigma(n=SIGMAS),
-    "eta": rules.eta(),
-    "typical": rules.typical(),
-    "xtc": rules.xtc(),
-    "warmth": rules.entropy_temperature(),
-    "gate": rules.entropy_gate(token=5),
-    "mirostat": rules.mirostat(),
-    "dry": rules.dry(),
-    "mark": rules.watermark(key=7),
-    "hidden": leaning(direction=[1.0] * SMALL["hidden_size"]),
+TABLES: Mapping[str, tuple[str, ...]] = {
+    "texts": ("sampler", "min-p", "probe"),
+    "steps": ("sampler", "min-p", "probe"),
+    "guided": ("two", "guided", "probes"),
+    "library": (
+        "plain",
+        *("min-p", "top-nσ", "eta", "typical", "xtc", "warmth", "gate", "mirostat", "dry", "mark", "hidden"),
+    ),
 }
-Way = str
-WAYS: tuple[Way, ...] = ("plain", "rule", "probe")
-OF_TWO: tuple[Way, ...] = ("two", "guided", "probes")
-SCALE = 1.5
+MODELS: Mapping[str, dict[str, int]] = {
+    "toy": {
+        "hidden_size": 64,
+        "intermediate_size": 128,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 1,
+        "num_key_value_heads": 1,
+    },
+    "138M": {
+        "hidden_size": 768,
+        "intermediate_size": 3072,
+        "num_hidden_layers": 12,
+        "num_attention_heads": 12,
+        "num_key_value_heads": 12,
+    },
+}
+SMOKE = ("--models", "toy", "--vocabularies", "2100", "--streams", "1", "--new-tokens", "2", "--repeats", "1")
+SMOKE += ("--tables", *TABLES)
+IN_JAVASCRIPT = "in Node"
+PROBES = ("probe", "probes", IN_JAVASCRIPT)
+PROGRAMS = Path(__file__).parent / "rule_streams"
 
 
-def sampler(way: Way, stream: int) -> Sampler:
-    return Sampler.multinomial(1.0, seed=stream).ruled(LIBRARY.get("top-nσ" if way == "rule" else way))
+class Streams:
+    """Programs that write texts beside each other, each in a worker process."""
+
+    def __init__(self, engine: Engine, width: int) -> None:
+        self._engine, self._width = engine, width
+        self._told = asyncio.Queue[str]()
+        self._programs: dict[str, list[Process]] = {"stream.py": [], "stream.mjs": []}
+
+    async def milliseconds(self, way: str, streams: int, tokens: int, *, steps: bool) -> float:
+        """Of a step of `streams` texts, from all first tokens to the last end."""
+        programs = self._programs[name := "stream.mjs" if way == IN_JAVASCRIPT else "stream.py"]
+        while len(programs) < streams:
+            given = {"number": len(programs), "width": self._width}
+            told = self._told.put_nowait
+            programs.append(await self._engine.launch(PROGRAMS / name, given, on_message=told))
+        await self._answers(programs[:streams], json.dumps({"way": way, "tokens": tokens, "steps": steps}))
+        began = time.perf_counter()
+        await self._answers(programs[:streams], "go on")
+        return 1e3 * (time.perf_counter() - began) / tokens
+
+    async def end(self) -> None:
+        for process in [*self._programs["stream.py"], *self._programs["stream.mjs"]]:
+            process.send("null")
+            await process.result()
+
+    async def _answers(self, programs: Sequence[Process], message: str) -> None:
+        for process in programs:
+            process.send(message)
+        async with asyncio.timeout(600):
+            for _ in programs:
+                await self._told.get()
 
 
-def drawn_by_hand(row: npt.NDArray[np.float32], random: np.random.Generator) -> int:
-    """A token under top-nσ, as a program without rules draws it."""
-    largest = row.max()
-    mass = np.where(row >= largest - SIGMAS * row.std(), np.exp(row - largest), 0)
-    running = np.cumsum(mass)
-    return int(np.searchsorted(running, random.random() * running[-1], side="right"))
-
-
-async def write(way: Way, stream: int, new_tokens: int, *, at_once: bool) -> None:
-    model, random = Model.load(runtime.models()[0]), np.random.default_rng(stream)
-    with Context(model) as context:
-        context.append([1 + stream, 2, 3])
-        generator = context.generate(sampler(way, stream), max_tokens=new_tokens, stop=[], auto_flush=False)
-        if at_once and way != "probe":
-            await generator.collect_tokens()
-            return
-        async for step in generator:
-            if way != "probe":
-                await step.execute()
-                continue
-            probe = step.clear_sampler().probe(-1, Logits())
-            output = await step.execute()
-            row = np.frombuffer(output.logits(probe) or b"", np.float32)
-            generator.accept([drawn_by_hand(row, random)])
-
-
-async def write_two(way: Way, stream: int, new_tokens: int) -> None:
-    """Two contexts a text: plain ones, one that guides the other, or both joined by the program."""
-    if way == "two":
-        await asyncio.gather(*[write("plain", 2 * stream + one, new_tokens, at_once=True) for one in (0, 1)])
-        return
-    model, random = Model.load(runtime.models()[0]), np.random.default_rng(stream)
-    with Context(model) as told, Context(model) as plain:
-        following = [[1 + stream, 2, 3], [2, 3]]
-        if way == "guided":
-            told.append(following[0])
-            plain.append(following[1])
-            sampler = Sampler.multinomial(1.0, seed=stream).ruled(rules.guidance(scale=SCALE))
-            made = told.generate(sampler, others=[plain], max_tokens=new_tokens, stop=[], auto_flush=False)
-            await made.collect_tokens()
-            return
-        for _ in range(new_tokens):
-            rows = await asyncio.gather(*map(next_row, (told, plain), following))
-            guided = rows[1] + SCALE * (rows[0] - rows[1])
-            running = np.cumsum(np.exp(guided - guided.max()))
-            following = [[int(np.searchsorted(running, random.random() * running[-1], side="right"))]] * 2
-
-
-async def next_row(context: Context, tokens: list[int]) -> npt.NDArray[np.float32]:
-    step = context.forward().input(tokens)
-    probe = step.probe(len(tokens) - 1, Logits())
-    return np.frombuffer((await step.execute()).logits(probe) or b"", np.float32)
-
-
-async def seconds_per_step(engine: Engine, way: Way, streams: int, new_tokens: int, *, at_once: bool) -> float:
-    async def main(input: object) -> float:
-        started = time.perf_counter()
-        if way in OF_TWO:
-            await asyncio.gather(*[write_two(way, stream, new_tokens) for stream in range(streams)])
-        else:
-            await asyncio.gather(*[write(way, stream, new_tokens, at_once=at_once) for stream in range(streams)])
-        return time.perf_counter() - started
-
-    return float(await engine.run(main)) / new_tokens
-
-
-def write_model(directory: Path, vocabulary: int) -> None:
+def write_model(directory: Path, vocabulary: int, sizes: Mapping[str, int]) -> None:
     """With a tokenizer that has as many tokens, most of which no text needs."""
-    write_random_llama(directory, vocab_size=vocabulary, num_key_value_heads=1, **SMALL)
+    write_random_llama(directory, vocab_size=vocabulary, **sizes)
     path = directory / "tokenizer.json"
     tokenizer = json.loads(path.read_text())
     known = tokenizer["model"]["vocab"]
@@ -137,52 +104,59 @@ def write_model(directory: Path, vocabulary: int) -> None:
     path.write_text(json.dumps(tokenizer))
 
 
-async def measure(vocabulary: int, directory: Path, options: argparse.Namespace) -> None:
-    write_model(directory, vocabulary)
-    async with Engine(directory, total_pages=512) as engine:
-        for title, ways, at_once in (
-            ("texts at once", WAYS, True),
-            ("step by step", WAYS, False),
-            ("guidance between two contexts", OF_TWO, True),
-        ):
-            print(f"\n{vocabulary} tokens, {title}, milliseconds per step")
-            plain_name, rule_name, probe_name = ways
-            ratio_names = f"{rule_name + '/' + plain_name:>12}{probe_name + '/' + rule_name:>14}"
-            print(f"{'streams':>8}{plain_name:>10}{rule_name:>10}{probe_name:>10}{ratio_names}")
-            for streams in options.streams:
-                plain, rule, probe = await medians(engine, ways, streams, options, at_once=at_once)
-                ratios = f"{rule / plain:>11.2f}x{probe / rule:>13.2f}x"
-                print(f"{streams:8}{plain:10.2f}{rule:10.2f}{probe:10.2f}{ratios}", flush=True)
-        print(f"\n{vocabulary} tokens, each rule of the library, as multiples of a plain step")
-        print(f"{'streams':>8}" + "".join(f"{name:>10}" for name in LIBRARY))
-        for streams in options.streams:
-            plain, *ruled = await medians(engine, ("plain", *LIBRARY), streams, options, at_once=True)
-            print(f"{streams:8}" + "".join(f"{taken / plain:9.2f}x" for taken in ruled), flush=True)
+async def measure(name: str, vocabulary: int, directory: Path, options: argparse.Namespace) -> None:
+    sizes = MODELS[name]
+    write_model(directory, vocabulary, sizes)
+    async with Engine(directory, total_pages=512, isolation="process") as engine:
+        streams = Streams(engine, sizes["hidden_size"])
+        for table in options.tables:
+            ways = TABLES[table]
+            if options.javascript and "probe" in ways:
+                ways = (*ways, IN_JAVASCRIPT)
+            for count in options.streams:
+                rounds = await measured(streams, ways, count, options, steps=table == "steps")
+                print(f"\n{name}, {vocabulary} tokens, {table}, {plural(count, 'stream')}: milliseconds per step")
+                print("\n".join(lines(ways, rounds)), flush=True)
+        await streams.end()
 
 
-async def medians(
-    engine: Engine, ways: Sequence[Way], streams: int, options: argparse.Namespace, *, at_once: bool
-) -> list[float]:
-    """Milliseconds per step of each way; the first round warms up."""
-    taken: dict[Way, list[float]] = {way: [] for way in ways}
-    for number in range(options.repeats + 1):
-        for way in ways:
-            found = await seconds_per_step(engine, way, streams, options.new_tokens, at_once=at_once)
-            if number:
-                taken[way].append(1e3 * found)
-    return [statistics.median(taken[way]) for way in ways]
+async def measured(
+    streams: Streams, ways: Sequence[str], count: int, options: argparse.Namespace, *, steps: bool
+) -> list[list[float]]:
+    """Milliseconds per step of each round and way; a round before them warms up."""
+    return [
+        [await streams.milliseconds(way, count, options.new_tokens, steps=steps) for way in ways]
+        for _ in range(options.repeats + 1)
+    ][1:]
+
+
+def lines(ways: Sequence[str], rounds: Sequence[Sequence[float]]) -> Iterator[str]:
+    """The median of each way, what it adds to the first one, and the quotient of both; of a probe also how many times
+    as much as the rule it adds."""
+    added = [median(each[place] - each[0] for each in rounds) for place in range(len(ways))]
+    for place, way in enumerate(ways):
+        line = f"  {way:10}{median(each[place] for each in rounds):9.2f}"
+        if place:
+            line += f"{added[place]:+9.2f}{median(each[place] / each[0] for each in rounds):8.2f}x"
+        if place > 1 and way in PROBES and added[1] > 0:
+            line += f", {added[place] / added[1]:.1f} times what the rule adds"
+        yield line
 
 
 def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", choices=MODELS, nargs="+", default=list(MODELS))
     parser.add_argument("--vocabularies", type=int, nargs="+", default=[32_000, 151_936])
     parser.add_argument("--streams", type=int, nargs="+", default=[1, 8, 32])
-    parser.add_argument("--new-tokens", type=int, default=48)
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--tables", choices=TABLES, nargs="+", default=["texts"])
+    parser.add_argument("--javascript", action="store_true", help="measure probes of programs in Node, too")
+    parser.add_argument("--new-tokens", type=int, default=16)
+    parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args(words)
-    for vocabulary in options.vocabularies:
-        with tempfile.TemporaryDirectory() as directory:
-            asyncio.run(measure(vocabulary, Path(directory), options))
+    for name in options.models:
+        for vocabulary in options.vocabularies[: None if name == "toy" else 1]:
+            with tempfile.TemporaryDirectory() as directory:
+                asyncio.run(measure(name, vocabulary, Path(directory), options))
 
 
 if __name__ == "__main__":
