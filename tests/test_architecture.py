@@ -70,9 +70,20 @@ def test_a_program_with_a_mistake_is_refused_before_an_engine_is_loaded(tmp_path
     assert "mlx.core" not in loaded
 
 
-def test_run_loads_no_server(tmp_path, monkeypatch):
-    monkeypatch.setenv("PIE_HOME", str(tmp_path))
-    (tmp_path / "main.py").write_text("async def main(input): ...")
-    loaded = loaded_by(f"from pie_mlx.cli.main import execute; execute(['run', '--dummy', '{tmp_path}'])")
-    assert "pie_mlx.runtime.engine" in loaded
-    assert {name for name in loaded if name.startswith("pie_mlx.server") or name in ("starlette", "uvicorn")} == set()
+@pytest.fixture(scope="module")
+def loaded_by_run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("program")
+    (folder / "main.py").write_text("async def main(input): ...")
+    home = f"import os; os.environ['PIE_HOME'] = '{folder}'; "
+    return loaded_by(home + f"from pie_mlx.cli.main import execute; execute(['run', '--dummy', '{folder}'])")
+
+
+def test_run_loads_no_server(loaded_by_run):
+    assert "pie_mlx.runtime.engine" in loaded_by_run
+    server = {name for name in loaded_by_run if name.startswith("pie_mlx.server") or name in ("starlette", "uvicorn")}
+    assert server == set()
+
+
+def test_run_reads_no_models_of_transformers_but_those_it_loads(loaded_by_run):
+    assert "transformers.models.auto.tokenization_auto" in loaded_by_run
+    assert "transformers.dependency_versions_check" not in loaded_by_run

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pie_mlx.cli.engine.model_settings import requested_settings
+from pie_mlx.cli.engine.modules import importing
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.programs.installed import installed_program, local_store
 from pie_mlx.cli.run.display import ReceivedFiles
@@ -72,7 +73,8 @@ def own_engine(
     """An engine of this process, with all details in its events if `traced`; not started yet. `same_hashes` order the
     sets of programs as in recordings."""
     # Loads MLX and the model libraries, so the command line is checked first.
-    from pie_mlx.runtime.engine import Engine
+    with importing():
+        from pie_mlx.runtime.engine import Engine
 
     def notify(event: Event) -> None:
         for observer in observers:

@@ -17,6 +17,7 @@ import click
 
 from pie_mlx.cli.config.active import active_config, home
 from pie_mlx.cli.engine.model_settings import model_name, served_settings
+from pie_mlx.cli.engine.modules import importing
 from pie_mlx.cli.engine.recording import Recording, recording_in
 from pie_mlx.cli.engine.reuse import served_source
 from pie_mlx.cli.options import Common
@@ -131,12 +132,12 @@ class _Serving:
     async def _serve(self, recording: Recording | None, telemetry: Callable[[Event], None] | None) -> int:
         with progress_line(self.common) as (progress, loaded):
             # Loads MLX and the model libraries, so the command line is checked first.
-            from pie_mlx.server import Server
-            from pie_mlx.server.configured import engine_maker, registry_limits, server_settings, user_keys
+            with importing():
+                from pie_mlx.server import Server
+                from pie_mlx.server.configured import engine_maker, registry_limits, server_settings, user_keys
 
-            # Modules never die: keep the collector from walking them during a tick. The models may be unloaded.
-            gc.collect()
-            gc.freeze()
+                # Modules never die: keep the collector from walking them during a tick. The models may be unloaded.
+                gc.freeze()
             server = Server(
                 server_settings(self.config),
                 engine_maker(self.config, self.settings, home(), progress=progress),
