@@ -82,6 +82,8 @@ class LiveContext:
     """A later pass of a call failed, and the reply brought the tokens before it: the next call raises this."""
     parent: int = 0
     """The context it was forked from, or 0."""
+    requested_seconds: float = 0.0
+    """When its program asked for its last pass (monotonic)."""
     started_seconds: float = 0.0
     """When the first tokens of its last pass entered a batch (monotonic)."""
     left_seconds: float = 0.0

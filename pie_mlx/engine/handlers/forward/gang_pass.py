@@ -114,7 +114,9 @@ async def _pass(
             await held.enter_async_context(one.turn)
         for one in gang:
             one.check_live()
-        requested_seconds = services.clock()
+        now = services.clock()
+        for one in gang:
+            one.requested_seconds = now
         held.enter_context(services.queue.together(gang))
         await services.queue.restore_together(gang)
         claimed = claimed_tokens(context, call)
@@ -138,7 +140,7 @@ async def _pass(
         further = parts[0].further
         replayed = sum(one.replayed for one in gang)
         for part in parts:
-            _tell(services, process, part, requested_seconds, finish_of(call, results))
+            _report(services, process, part, finish_of(call, results))
             if services.details.tokens:
                 report_tokens(services, process, part.context, part.held, part.inputs, results)
         split_prefetched(context, call, None, results, claimed)
@@ -241,7 +243,7 @@ async def _reserve(services: Services, parts: Sequence[_Part]) -> None:
         await services.queue.with_pages_together([part.context for part in parts], pages, take)
 
 
-def _tell(services: Services, process: HostedProcess, part: _Part, requested_seconds: float, finish: str) -> None:
+def _report(services: Services, process: HostedProcess, part: _Part, finish: str) -> None:
     context, reads = part.context, bool(part.call.slots)
     restored, context.replayed = context.replayed, 0
     reread, context.reread = context.reread, 0
@@ -253,7 +255,7 @@ def _tell(services: Services, process: HostedProcess, part: _Part, requested_sec
             computed_tokens=len(part.inputs) + part.further,
             rows_read=1 + part.further if reads else 0,
             held_tokens=part.held,
-            requested_seconds=requested_seconds,
+            requested_seconds=context.requested_seconds,
             completed_seconds=services.clock(),
             bid=context.bid,
             following=part.further,

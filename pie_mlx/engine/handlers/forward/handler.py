@@ -1,4 +1,4 @@
-"""One forward pass: check it, attach what is cached, compute the rest, commit."""
+"""One forward pass: plan it, attach what is cached, compute the rest, commit, and reply."""
 
 from collections.abc import Coroutine, Sequence
 from typing import Any
@@ -11,23 +11,16 @@ from pie_mlx.engine.handlers.base import answers
 from pie_mlx.engine.handlers.forward.checkpointing import compute_to_checkpoints, keep_way_back
 from pie_mlx.engine.handlers.forward.continuation import (
     advance,
-    claimed_tokens,
     count_in,
     finish_of,
-    limit_steps,
-    may_go_on,
     prefetching,
     run_passes,
     split_prefetched,
 )
 from pie_mlx.engine.handlers.forward.drawn_tokens import tell_drawn
-from pie_mlx.engine.handlers.forward.engine_drafts import foresight_of
 from pie_mlx.engine.handlers.forward.forward_request import (
     check_plans,
-    checked_inputs,
-    plain_inputs,
     reads_mean,
-    requests,
 )
 from pie_mlx.engine.handlers.forward.gang_pass import forward_together
 from pie_mlx.engine.handlers.forward.jumping import find_jump, may_jump
@@ -40,20 +33,20 @@ from pie_mlx.engine.handlers.forward.pass_pages import (
     told_reuse,
     undone_by_errors,
 )
+from pie_mlx.engine.handlers.forward.pass_plan import PassPlan, plan_pass
 from pie_mlx.engine.handlers.forward.reporting import report_tokens
-from pie_mlx.engine.handlers.forward.speculating import DraftedPass, plan_drafts, verified
+from pie_mlx.engine.handlers.forward.speculating import DraftedPass, verified
 from pie_mlx.engine.handlers.forward.text_readings import mean_of, with_scores
 from pie_mlx.engine.hosting.process import HostedProcess
-from pie_mlx.engine.kv import WorkingToken
-from pie_mlx.engine.market import Horizon, declared_horizon
+from pie_mlx.engine.kv import PageStore, WorkingToken
+from pie_mlx.engine.market import Horizon
 from pie_mlx.engine.model.adapters import NO_ADAPTER, AdapterUse
 from pie_mlx.engine.model.runner.batch import LogitsRequest
-from pie_mlx.engine.scheduler.forward_task import PassContinuation, freedom_of
+from pie_mlx.engine.scheduler.forward_task import PassContinuation
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
-from pie_mlx.engine.speculation.drafting import DraftRow
+from pie_mlx.engine.speculation.drafting import Window
 from pie_mlx.engine.text.grammar import Matcher
-from pie_mlx.engine.text.logit_mask import allowed_next
 from pie_mlx.events import PassCompleted
 
 NO_HORIZON = Horizon(0.0, 1.0)
@@ -102,20 +95,18 @@ async def _pass(
 ) -> calls.ForwardReply:
     async with context.turn:
         context.check_live()
-        requested_seconds = services.clock()
+        context.requested_seconds = services.clock()
         await services.queue.restore(context, computes=True)
         jumps = bool(matchers) and may_jump(services, context, call)
         jump = find_jump(services, process, context, call, matchers) if jumps else None
         if continuation is not None:
             continuation.jumps = jumps
         if jump is None:
-            reply = await _turn(services, process, context, call, matchers, continuation, use, requested_seconds)
+            reply = await _turn(services, process, context, call, matchers, continuation, use)
         else:
             further, bound, count = jump.call(call), jump.run.matchers, len(jump.run.tokens)
             with jump.counted(context, continuation):
-                reply = await _turn(
-                    services, process, context, further, bound, continuation, use, requested_seconds, count
-                )
+                reply = await _turn(services, process, context, further, bound, continuation, use, count)
             reply = jump.landed(reply, matchers)
         if matchers and call.advance_slot is not None:
             services.language.grammars.ahead.moved(matchers)
@@ -130,144 +121,104 @@ async def _turn(
     matchers: Sequence[Matcher],
     continuation: PassContinuation | None,
     use: AdapterUse,
-    requested_seconds: float,
-    forced: int = 0,
+    forced_count: int = 0,
 ) -> calls.ForwardReply:
-    """A pass whose turn it is. The last `forced` of its inputs are no prompt: its grammars left no choice."""
-    claimed = claimed_tokens(context, call)
-    length = services.store.sequence_length(context.id)
-    inputs, fixed = await checked_inputs(services, process, context, call, length, use)
-    if call.horizon is not None:
-        services.rebid(process, context, declared_horizon(*call.horizon))
-    free = freedom_of(matchers)
-    bound = () if free.tokens else matchers
-    mask = allowed_next(bound, fixed) if bound or fixed is not None else None
-    reads = requests(services.store, context, call, inputs, mask, claimed)
-    drafted, resting = None, ()
-    if call.speculation is not None:
-        row = DraftRow(matchers, mask)
-        drafted, resting = await plan_drafts(services, context, call, call.speculation, inputs, reads, row, fixed)
-    if drafted is not None or not may_go_on(call, matchers):
-        continuation = None
-    if continuation is not None:
-        continuation.restrict(bound, fixed, free)
-        if call.speculation is not None:
-            continuation.foresees = foresight_of(services, context, call.speculation.source, matchers)
-        if resting and not continuation.asked:
-            continuation.trim(min([one.left for one in resting]))
-        limit_steps(services, continuation, claimed, length + len(inputs))
-    plain = plain_inputs(call, length)
-    work = _run(services, context, call, inputs, plain, reads, drafted, continuation, forced)
-    results, match = await paid(services, process.account, len(inputs), drafted or continuation, work)
+    """A pass whose turn it is: plan, compute, report, reply. The last `forced_count` of its inputs are no prompt: a
+    grammar left no choice."""
+    plan = await plan_pass(services, process, context, call, matchers, continuation, use, forced_count)
+    optional = plan.drafted or plan.continuation
+    results, match = await paid(services, process.account, len(plan.inputs), optional, _compute(services, plan))
     if reads_mean(call):
         results = [mean_of(results)]
     elif len(results) > len(call.slots):
         results = with_scores(call.slots, results)
-    attached, further = match.attached, 0 if continuation is None else continuation.kept
-    restored, context.replayed = context.replayed, 0
-    reread, context.reread = context.reread, 0
-    replayed = match.replayed + restored
-    computed = len(inputs) - attached
-    counts = (length, attached, match.loaded, replayed, restored, reread, computed + further)
-    rows = len(reads) + further + claimed
     reuse = None
     if match.attached or match.miss is not None:
-        reuse = told_reuse(services, context, computed, match)
+        reuse = told_reuse(services, context, len(plan.inputs) - match.attached, match)
         process.reuse += reuse
     if services.details.tokens:
-        report_tokens(services, process, context, length, inputs, results)
-    finish = finish_of(call, results)
-    steps = further + claimed
-    _tell(services, process, context, counts, rows, drafted, steps, forced, requested_seconds, reuse, finish)
-    if reread:
-        reuse = (reuse or calls.Reuse()) + calls.Reuse(from_disk=reread)
-    prefetched = split_prefetched(context, call, continuation, results, claimed)
-    if call.speculation is not None:
-        services.drafts.went_on(further)
-    for one in resting:
-        one.skip(len(prefetched))
-    if drafted is not None:
-        reply = verified(services, context, call, matchers, drafted, results, attached)
-        if context.watch is not None:
-            tell_drawn(services, process, context, context.watch, drafted=drafted)
-        return replace(reply, replayed=replayed, reuse=reuse)
-    context.sampled += further + sum([isinstance(slot.read, Sampler) for slot in call.slots])
-    if context.watch is not None:
-        tell_drawn(services, process, context, context.watch)
-    terminated = advance(call, matchers, results, continuation)
-    counters = services.store.contexts[context.id].counters()
-    return calls.ForwardReply(
-        results,
-        counters,
-        terminated,
-        attached,
-        kept=further,
-        prefetched=prefetched,
-        replayed=replayed,
-        reuse=reuse,
-    )
+        report_tokens(services, process, context, plan.held_tokens, plan.inputs, results)
+    _report(services, process, plan, match, reuse, finish_of(call, results))
+    if context.reread:
+        reuse = (reuse or calls.Reuse()) + calls.Reuse(from_disk=context.reread)
+    replayed = match.replayed + context.replayed
+    context.replayed = context.reread = 0
+    return _reply(services, process, plan, results, match.attached, replayed, reuse)
 
 
-async def _run(
-    services: Services,
-    context: LiveContext,
-    call: calls.Forward,
-    inputs: Sequence[WorkingToken],
-    plain: int,
-    reads: Sequence[LogitsRequest],
-    drafted: DraftedPass | None,
-    continuation: PassContinuation | None,
-    forced: int,
-) -> tuple[list[calls.AnyResult], PrefixMatch]:
+async def _compute(services: Services, plan: PassPlan) -> tuple[list[calls.AnyResult], PrefixMatch]:
     """Attach, reserve, compute and commit; on any error the context is as it was (E3, E6).
 
     Answers the results, without those of drafts, and what was attached.
     """
+    store, context, call, drafted = services.store, plan.context, plan.call, plan.drafted
     with undone_by_errors(services, context, commits=call.commit):
-        counted = count_in(services.store, context, call, inputs)
+        counted = count_in(store, context, call, plan.inputs)
         if counted and services.runner.model.recurrent:
-            recurrence = services.runner.model.network.recurrence
-            recurrence.seek(context.id, services.store.sequence_length(context.id))
-        match = PrefixMatch() if counted else await match_prefix(services, context, call, inputs[:plain], reads)
-        attached, key = match.attached, match.key
-        inputs = inputs[counted + attached :]
+            services.runner.model.network.recurrence.seek(context.id, store.sequence_length(context.id))
+        cacheable = plan.inputs[: plan.plain_count]
+        match = PrefixMatch() if counted else await match_prefix(services, context, call, cacheable, plan.reads)
+        present = counted + match.attached
+        inputs = plan.inputs[present:]
         if not inputs:
             return [], match
         await reserve_pages(services, context, len(inputs) if call.reserve else 0)
-        shifted, window = [_shift(read, len(call.pending) - counted - attached) for read in reads], None
-        if drafted is not None and drafted.count:
-            window = drafted.window
-            inputs = _with_drafts(services, context, call, drafted, inputs, shifted)
-        if continuation is not None and key is not None:
-            continuation.trim(0)  # others may wait for these pages
-        if continuation is not None and not continuation.asked:
-            continuation.trim(room_on_page(services.store, context.id, len(inputs)))
-        context.read_tokens, context.prompt_tokens = attached, attached + len(inputs)
-        services.store.working.rows(context.id, len(inputs))  # raises KvCapacityError before anything is computed
-        recurrent, committed = services.runner.model.recurrent, services.store.contexts[context.id].committed
-        before = services.runner.model.network.state(context.id) if recurrent else None
-        with services.inflight_prefixes.computing(key if call.commit else None, context.id, inputs):
-            if recurrent and call.commit:
-                done = await compute_to_checkpoints(services, context, inputs[: plain - counted - attached], shifted)
-                inputs, shifted = inputs[done:], [_shift(read, -done) for read in shifted]
-            results: list[calls.AnyResult] = []
-            if inputs:
-                results = await services.queue.run(
-                    context,
-                    inputs,
-                    shifted,
-                    commits=call.commit,
-                    window=window,
-                    continuation=continuation,
-                    forced=min(forced, len(inputs) - 1),
-                )
-        if recurrent and committed != services.store.contexts[context.id].committed:
-            keep_way_back(services, context, before)
-        if drafted is not None and window is None:
-            drafted.find_nothing(results)
+        reads = [_shift(read, len(call.pending) - present) for read in plan.reads]
+        window = drafted.window if drafted is not None and drafted.count else None
+        if drafted is not None and window is not None:
+            inputs = _with_drafts(services, context, call, drafted, inputs, reads)
+        _limit_further_steps(store, plan, len(inputs), match.key)
+        context.read_tokens, context.prompt_tokens = match.attached, match.attached + len(inputs)
+        store.working.rows(context.id, len(inputs))  # raises KvCapacityError before anything is computed
+        with services.inflight_prefixes.computing(match.key if call.commit else None, context.id, inputs):
+            if services.runner.model.recurrent:
+                results = await _run_with_states(services, plan, inputs, cacheable[present:], reads, window)
+            else:
+                results = await _run(services, plan, inputs, reads, window)
         if drafted is not None:
-            results[drafted.slot] = drafted.drawn(results, len(reads))
-        return results[: len(reads)], match
+            if window is None:
+                drafted.find_nothing(results)
+            results[drafted.slot] = drafted.drawn(results, len(plan.reads))
+        return results[: len(plan.reads)], match
+
+
+async def _run(
+    services: Services,
+    plan: PassPlan,
+    inputs: Sequence[WorkingToken],
+    reads: Sequence[LogitsRequest],
+    window: Window | None,
+) -> list[calls.AnyResult]:
+    return await services.queue.run(
+        plan.context,
+        inputs,
+        reads,
+        commits=plan.call.commit,
+        window=window,
+        continuation=plan.continuation,
+        forced=min(plan.forced_count, len(inputs) - 1),
+    )
+
+
+async def _run_with_states(
+    services: Services,
+    plan: PassPlan,
+    inputs: Sequence[WorkingToken],
+    plain: Sequence[WorkingToken],
+    reads: Sequence[LogitsRequest],
+    window: Window | None,
+) -> list[calls.AnyResult]:
+    """The same for a model with recurrent layers: within the `plain` inputs, and at the end, it keeps the states from
+    which a later prompt, or this context once it is truncated, may go on."""
+    context, store = plan.context, services.store
+    committed, before = store.contexts[context.id].committed, services.runner.model.network.state(context.id)
+    if plan.call.commit:
+        done = await compute_to_checkpoints(services, context, plain, reads)
+        inputs, reads = inputs[done:], [_shift(read, -done) for read in reads]
+    results = await _run(services, plan, inputs, reads, window) if inputs else []
+    if committed != store.contexts[context.id].committed:
+        keep_way_back(services, context, before)
+    return results
 
 
 def _with_drafts(
@@ -287,54 +238,97 @@ def _with_drafts(
     return [*inputs, *drafted.inputs(inputs[-1], slot)]
 
 
+def _limit_further_steps(store: PageStore, plan: PassPlan, inputs: int, key: bytes | None) -> None:
+    """Where others may wait for the first page, that of `key`, no steps follow; prefetched ones take no new page."""
+    continuation = plan.continuation
+    if continuation is None:
+        return
+    if key is not None:
+        continuation.trim(0)
+    if not continuation.asked:
+        continuation.trim(room_on_page(store, plan.context.id, inputs))
+
+
 def _shift(read: LogitsRequest, by: int) -> LogitsRequest:
     return LogitsRequest(read.index + by, read.read, read.stream, read.counter, read.mask, read.counts, read.watch)
 
 
-def _tell(
+def _report(
     services: Services,
     process: HostedProcess,
-    context: LiveContext,
-    counts: tuple[int, int, int, int, int, int, int],
-    rows: int,
-    drafted: DraftedPass | None,
-    further: int,
-    forced: int,
-    requested_seconds: float,
+    plan: PassPlan,
+    match: PrefixMatch,
     reuse: calls.Reuse | None,
     finish: str,
 ) -> None:
-    """`counts`: tokens held before the pass, attached, of these loaded, replayed by it, of these lost before it, read
-    from disk before it, and computed; `further` passes followed. `finish` is that of the event."""
-    held, attached, loaded, replayed, restored, reread, computed = counts
+    """Emit the event of a pass that is over; `finish` is why its text ends."""
+    context, further = plan.context, plan.further
     expected = context.expected or NO_HORIZON
-    guessed, right = (0, 0) if drafted is None else drafted.guesses()
+    guessed, right = (0, 0) if plan.drafted is None else plan.drafted.guesses()
     miss = None if reuse is None else reuse.miss
     services.emit(
         PassCompleted(
             process=process.id,
             context=context.id,
-            attached_tokens=attached,
-            replayed_tokens=replayed,
-            computed_tokens=computed,
-            rows_read=rows,
-            held_tokens=held,
-            requested_seconds=requested_seconds,
+            attached_tokens=match.attached,
+            replayed_tokens=match.replayed + context.replayed,
+            computed_tokens=len(plan.inputs) - match.attached + further,
+            rows_read=len(plan.reads) + further + plan.claimed,
+            held_tokens=plan.held_tokens,
+            requested_seconds=context.requested_seconds,
             completed_seconds=services.clock(),
             bid=context.bid,
             remaining_tokens=expected.remaining_tokens,
             variation=expected.cv2,
             guessed_tokens=guessed,
             guessed_right=right,
-            following=further,
-            forced_tokens=forced,
+            following=further + plan.claimed,
+            forced_tokens=plan.forced_count,
             started_seconds=context.started_seconds,
             miss="" if miss is None else str(miss),
             miss_reason="" if miss is None else miss.reason,
-            loaded_tokens=loaded,
-            restored_tokens=restored,
+            loaded_tokens=match.loaded,
+            restored_tokens=context.replayed,
             batch_contexts=context.batch_contexts,
             finish=finish,
-            reread_tokens=reread,
+            reread_tokens=context.reread,
         )
+    )
+
+
+def _reply(
+    services: Services,
+    process: HostedProcess,
+    plan: PassPlan,
+    results: list[calls.AnyResult],
+    attached: int,
+    replayed: int,
+    reuse: calls.Reuse | None,
+) -> calls.ForwardReply:
+    """Count what the pass drew, move its grammars, and answer its program."""
+    context, call, matchers, drafted, further = plan.context, plan.call, plan.matchers, plan.drafted, plan.further
+    prefetched = split_prefetched(context, call, plan.continuation, results, plan.claimed)
+    if call.speculation is not None:
+        services.drafts.went_on(further)
+    for one in plan.resting:
+        one.skip(len(prefetched))
+    if drafted is not None:
+        reply = verified(services, context, call, matchers, drafted, results, attached)
+        if context.watch is not None:
+            tell_drawn(services, process, context, context.watch, drafted=drafted)
+        return replace(reply, replayed=replayed, reuse=reuse)
+    context.sampled += further + sum([isinstance(slot.read, Sampler) for slot in call.slots])
+    if context.watch is not None:
+        tell_drawn(services, process, context, context.watch)
+    terminated = advance(call, matchers, results, plan.continuation)
+    counters = services.store.contexts[context.id].counters()
+    return calls.ForwardReply(
+        results,
+        counters,
+        terminated,
+        attached,
+        kept=further,
+        prefetched=prefetched,
+        replayed=replayed,
+        reuse=reuse,
     )
