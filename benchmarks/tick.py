@@ -121,7 +121,7 @@ class Bench:
         """Seconds of view, plan, batch and commit."""
         self._next_step()
         times = [CLOCK()]
-        plan = self.loop.plan()
+        plan = self.loop.planner.plan()
         times.append(CLOCK())
         chunks = self.loop.chunks(plan)
         entries = self.loop.build(chunks)

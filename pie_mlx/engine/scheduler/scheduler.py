@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import compress
 
 import msgspec
@@ -11,34 +11,26 @@ from pie_mlx.engine.market.accounting import Accounting
 from pie_mlx.engine.model.runner.batch import Batch, BatchEntry, Outcome, StopCondition
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.paging.page_io import PageIO
-from pie_mlx.engine.policies import Chunk, Limits, Plan, Policy, View
-from pie_mlx.engine.policies.planner import FiringState, WaitSeconds, is_stalled, when_to_fire
+from pie_mlx.engine.policies import Limits, Plan, Policy
 from pie_mlx.engine.scheduler.device_turns import DeviceTurns
 from pie_mlx.engine.scheduler.forward_task import MOST_STEPS, BatchContinuation, ForwardTask
-from pie_mlx.engine.scheduler.oom import patience, refuse_last
 from pie_mlx.engine.scheduler.reports import TickReports
 from pie_mlx.engine.scheduler.restoring import Restorer
 from pie_mlx.engine.scheduler.retaining import end_unpaid, retained_contexts
 from pie_mlx.engine.scheduler.sharing import DeviceSharing
 from pie_mlx.engine.scheduler.tick_batch import Chunks, Claims, chunk_entry, fail_all, reserve_further, take_result
+from pie_mlx.engine.scheduler.tick_planner import NOTHING, TickPlanner
 from pie_mlx.engine.scheduler.tick_state import TickState
-from pie_mlx.engine.scheduler.tick_view import PromptGate, is_contended, settlement_holdings, tick_view
+from pie_mlx.engine.scheduler.tick_view import is_contended, settlement_holdings
 from pie_mlx.engine.speculation.drafting import Tick
 from pie_mlx.errors import BatchFailedError
 from pie_mlx.events import Event, TickCompleted
 
-NOTHING = Plan()
 RETRY_SECONDS = 1e-3
 """Pause before planning again when pages that a plan counted on were not there."""
 
-NEWEST_TICK = 0.02
+NEWEST_TICK_WEIGHT = 0.02
 """The weight of the newest tick in how long one takes."""
-
-REFUSED_SECONDS = 0.25
-"""Time for a program that was refused pages to release some, before the next one is refused."""
-
-FORKS_SECONDS = 2e-3
-"""How long the first passes of forks wait for one more fork, and no longer than half a batch takes."""
 
 
 class Scheduler:
@@ -62,14 +54,21 @@ class Scheduler:
     ) -> None:
         """`turns` give it the device where other models want it too."""
         self._state, self._runner, self._accounting = state, runner, accounting
-        self._policy, self._limits, self._emit, self._patience_seconds = policy, limits, emit, patience_seconds
-        self._page_io, self._restorer, self._reports = page_io, restorer, reports
+        self._emit, self._page_io, self._restorer, self._reports = emit, page_io, restorer, reports
         self._claims = Claims(state, runner, enabled=runs_ahead)
-        self._prompt_gate = PromptGate(state)
         self._sharing = DeviceSharing(state)
-        self._firing = FiringState()
-        self._quiet_since = self._runnable_since = self._committed = time.monotonic()
-        self._wait_seconds, self._turns = 0.0, turns
+        self.planner = TickPlanner(
+            state,
+            runner,
+            accounting,
+            policy,
+            limits,
+            page_io,
+            self._sharing,
+            reports,
+            patience_seconds=patience_seconds,
+        )
+        self._committed, self._turns = time.monotonic(), turns
 
     async def tick_forever(self, fail: Callable[[BaseException], None]) -> None:
         """Until it is cancelled. A fault of the engine ends it; `fail` gets the error, which is raised."""
@@ -82,7 +81,7 @@ class Scheduler:
                 if self._turns is not None and self._state.working():
                     await self._take_turn(self._turns)
                 self._state.changed.clear()
-                plan = self.plan()
+                plan = self.planner.plan()
                 moved = plan is not NOTHING and self._move_pages(plan)
                 if plan.chunks:
                     await self._tick(plan)
@@ -99,111 +98,14 @@ class Scheduler:
     async def _take_turn(self, turns: DeviceTurns) -> None:
         """Until the device is to compute this model; that others had it is no wait for what is missing (Q9)."""
         if await turns.take(self, sum(self._state.contexts[number].bid for number in self._state.working())):
-            self._runnable_since = self._committed = time.monotonic()
-
-    # Planning.
-
-    def plan(self) -> Plan:
-        """This moment's plan; an empty one when it is better to wait for more contexts (Q9)."""
-        now = time.monotonic()
-        # After every batch of a lone program: no picture is needed to see that.
-        if not self._state.working() and not self._state.pages_to_withhold:
-            self._runnable_since, self._wait_seconds = now, 0.0
-            self._sharing.pause()
-            return NOTHING
-        view = self._view()
-        if view.passes or self._state.loads or self._sharing.seconds_to_wait():
-            self._quiet_since = now
-        if not view.passes:
-            self._runnable_since = now
-        self._wait_seconds = self._seconds_to_wait(view, now)
-        if self._wait_seconds:
-            return Plan()
-        plan = self._policy.plan(view)
-        if view.requests and not plan.chunks and not plan.moves_pages:
-            plan = self._stalled_plan(now) or plan
-        plan = self._prompt_gate.waits(plan)
-        self._wait_seconds = self._wait_seconds or self._prompt_gate.seconds_left
-        self._reports.planned(plan)
-        return plan
-
-    def _view(self, *, stalled: bool = False) -> View:
-        rate = self._page_io.prefill.tokens_per_second
-        limits = self._prompt_gate.limits(self._limits, self._runner.model.transients)
-        limits = self._with_turnover(limits)
-        return tick_view(
-            self._state,
-            self._accounting,
-            lambda passes: self._sharing.select(passes, self._returning(passes), limits, rate),
-            stalled=stalled,
-        )
-
-    def _returning(self, passes: Sequence[Chunk]) -> list[int]:
-        """Contexts without a pass that will most likely have one at once."""
-        if len(self._state.contexts) < 2:
-            return []
-        return list(filter(self.may_return, self._firing.missing([one.context for one in passes])))
-
-    def _with_turnover(self, limits: Limits) -> Limits:
-        """With how long it would take to bring the whole pool back."""
-        store = self._state.store
-        seconds = store.pool.capacity * self._page_io.page_seconds(store.page_size) if self._state.tick_seconds else 0.0
-        ticks = seconds / (self._state.tick_seconds or 1.0)
-        return msgspec.structs.replace(limits, turnover_ticks=ticks, turnover_seconds=seconds)
-
-    def _seconds_to_wait(self, view: View, now: float) -> float:
-        if not view.passes:
-            return self._sharing.seconds_to_wait()
-        runnable = [one.context for one in view.passes]
-        limit = self._limits.max_batch_contexts
-        answer = when_to_fire(self._firing, runnable, self._is_awaited, limit, now - self._runnable_since)
-        return answer.seconds if isinstance(answer, WaitSeconds) else self.seconds_for_forks(runnable, now)
-
-    def seconds_for_forks(self, runnable: Sequence[int], now: float) -> float:
-        """How long to wait for one more fork, while nothing but the first passes of forks can run.
-
-        A program forks one by one, and the first would begin alone: the others would stay a step behind to the end.
-        """
-        state, batch_seconds = self._state, self._firing.last_batch_seconds
-        if not state.forks.issuperset(runnable):
-            return 0.0
-        left_seconds = min(FORKS_SECONDS, batch_seconds / 2) - (now - state.forked_seconds)
-        return max(0.0, min(left_seconds, batch_seconds - (now - self._runnable_since)))
-
-    def may_return(self, context: int) -> bool:
-        """Whether a batch may wait for the next pass of a context."""
-        state, found = self._state, self._state.contexts.get(context)
-        if found is None or found.rests:
-            return False
-        return context not in state.requests and state.store.contexts[context].resident
-
-    def _is_awaited(self, context: int) -> bool:
-        return self.may_return(context) and self._state.has_turn(context)
-
-    def _stalled_plan(self, now: float) -> Plan | None:
-        """Nothing moves: after one batch time of grace the first that waits gets its way (Q2).
-
-        If it cannot, the last one is refused, once nothing can change any more.
-        """
-        quiet_seconds = now - self._quiet_since
-        if not is_stalled(self._firing, quiet_seconds):
-            self._wait_seconds = max(self._firing.last_batch_seconds - quiet_seconds, 1e-4)
-            return None
-        plan = self._policy.plan(self._view(stalled=True))
-        if not plan.moves_pages and not self._state.relax():
-            left_seconds = patience(self._state, self._patience_seconds) - quiet_seconds
-            if left_seconds > 0:
-                self._wait_seconds = left_seconds
-            else:
-                refuse_last(self._state)
-                self._quiet_since = now + REFUSED_SECONDS
-        return plan
+            self._committed = time.monotonic()
+            self.planner.device_was_busy(self._committed)
 
     async def _wait_for_change(self) -> None:
         if self._turns is not None:
             self._turns.give(self)
         try:
-            async with asyncio.timeout(self._wait_seconds or None):
+            async with asyncio.timeout(self.planner.wait_seconds or None):
                 await self._state.changed.wait()
         except TimeoutError:
             pass
@@ -224,7 +126,7 @@ class Scheduler:
             contexts[context].fresh = True
             self._state.requests.pop(context).grant()
         if not all(begun):
-            self._wait_seconds = RETRY_SECONDS
+            self.planner.wait_seconds = RETRY_SECONDS
         return bool(plan.suspensions or plan.grants or withheld) or any(begun)
 
     # Batches.
@@ -303,18 +205,15 @@ class Scheduler:
                 task.context.started_seconds = now
                 task.context.batch_contexts = len(chunks)
             self._state.forks.discard(task.context.id)
-        self._firing = self._firing.fired([task.context.id for task, _ in chunks if not task.follows])
+        self.planner.batch_begins([task.context.id for task, _ in chunks if not task.follows])
 
     def commit(self, chunks: Chunks, outcome: Outcome, *, ahead: bool) -> None:
         """The batch is computed, and what followed it at once: pages, money, replies, events."""
         seconds, steps = outcome.seconds + outcome.further_seconds, outcome.steps
         each = seconds / steps
-        self._firing = self._firing.completed(each)
-        # Time in which nothing could fire is no wait: counted, it would let those that missed this batch fire at once
-        # and alone, and the programs would stay in two groups that take turns for good.
         before, self._committed = self._committed, time.monotonic()
+        self.planner.batch_ends(each, self._committed)
         self._sharing.commit(chunks, seconds, steps)
-        self._runnable_since = self._committed
         counts = [count for _, count in chunks]
         tokens = sum(counts)
         self._page_io.observe_prefill(counts, outcome.seconds, self._state.window_cost.plain_seconds)
@@ -377,7 +276,9 @@ class Scheduler:
 
     def _end_tick(self, chunks: Chunks, tokens: int, seconds: float, steps: int, *, ahead: bool) -> None:
         state = self._state
-        state.tick_seconds += (NEWEST_TICK if state.tick_seconds else 1.0) * (seconds / steps - state.tick_seconds)
+        state.tick_seconds += (NEWEST_TICK_WEIGHT if state.tick_seconds else 1.0) * (
+            seconds / steps - state.tick_seconds
+        )
         waiting = state.working().difference([task.context.id for task, _ in chunks if not task.replay])
         for context in waiting:
             state.contexts[context].waiting_ticks += context in state.requests or state.has_turn(context)

@@ -6,7 +6,7 @@ import pytest
 
 from inferlet import Context, Sampler
 from pie_mlx.engine.policies.planner import FiringState
-from pie_mlx.engine.scheduler import scheduler
+from pie_mlx.engine.scheduler import tick_planner
 from pie_mlx.engine.scheduler.scheduler import Scheduler
 from pie_mlx.engine.scheduler.tick_state import TickState
 from pie_mlx.events import TickCompleted
@@ -14,7 +14,7 @@ from tests.engine.running import Running
 
 
 def is_awaited(engine: Running, context: Context) -> bool:
-    return engine.part(Scheduler).may_return(context.id)
+    return engine.part(Scheduler).planner.may_return(context.id)
 
 
 async def test_a_context_that_was_forked_is_not_awaited(engine: Running) -> None:  # Q9
@@ -50,7 +50,7 @@ async def test_forks_that_begin_together_share_their_first_batch(  # Q9
     with Context(engine.model) as root:
         await root.append(engine.prompt(9)).flush()
         monkeypatch.setattr(FiringState, "last_batch_seconds", 1.0)
-        monkeypatch.setattr(scheduler, "FORKS_SECONDS", 0.5)
+        monkeypatch.setattr(tick_planner, "FORKS_SECONDS", 0.5)
         before = len(engine.events)
         await asyncio.gather(*(first_pass(root, token) for token in (45, 46, 47)))
     assert [event.contexts for event in engine.events[before:] if isinstance(event, TickCompleted)] == [3]
@@ -65,13 +65,13 @@ async def test_a_context_that_can_run_does_not_wait_for_forks(
     engine: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # Q9
     monkeypatch.setattr(FiringState, "last_batch_seconds", 3600.0)
-    ticks = engine.part(Scheduler)
+    planner = engine.part(Scheduler).planner
     with Context(engine.model) as root:
         await root.append(engine.prompt(9)).flush()
         with root.fork() as fork:
             now = engine.part(TickState).forked_seconds
             both, alone = [root.id, fork.id], [fork.id]
-            assert ticks.seconds_for_forks(both, now) == 0.0
-            assert ticks.seconds_for_forks(alone, now) == scheduler.FORKS_SECONDS
+            assert planner.seconds_for_forks(both, now) == 0.0
+            assert planner.seconds_for_forks(alone, now) == tick_planner.FORKS_SECONDS
             await fork.append([45]).flush()
-            assert ticks.seconds_for_forks(alone, now) == 0.0
+            assert planner.seconds_for_forks(alone, now) == 0.0
