@@ -4,7 +4,6 @@ import asyncio
 import concurrent.futures
 import inspect
 import socket
-import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -14,12 +13,11 @@ from typing import Any, Self, TypeVar
 
 from pie_mlx.engine.engine import EngineCore
 from pie_mlx.engine.hosting.ports import HttpPort
-from pie_mlx.engine.hosting.process import ProcessHost
 from pie_mlx.engine.policies import AdmissionTerms
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import EngineStoppedError
-from pie_mlx.events import Event, PageUsage, ProcessEvent, ProcessLaunched, WantedDetails
+from pie_mlx.events import Event, PageUsage, ProcessEvent, WantedDetails
 from pie_mlx.runtime.children import (
     ChildRequest,
     FailureReport,
@@ -34,16 +32,13 @@ from pie_mlx.runtime.children.program_lookup import paths_only
 from pie_mlx.runtime.engine_models import Models, settings_of
 from pie_mlx.runtime.event_relay import EventRelay
 from pie_mlx.runtime.execution.entry import Entry, Main, function_entry, program_entry
-from pie_mlx.runtime.execution.executor import Executor, ProgramThread
 from pie_mlx.runtime.execution.local_session import LocalSession
-from pie_mlx.runtime.execution.outcome import Outcome
-from pie_mlx.runtime.execution.output_capture import Write
-from pie_mlx.runtime.execution.process import Process, Report
+from pie_mlx.runtime.execution.process import Process
 from pie_mlx.runtime.execution.process_events import LaunchCallbacks, ProcessEventQueue
 from pie_mlx.runtime.mcp import McpRelay, McpServer, McpServers, McpServerState
 from pie_mlx.runtime.mcp.servers import DEFAULT_TIMEOUT_SECONDS
-from pie_mlx.runtime.program.inputs import beginning, fitting_input, plain_input
-from pie_mlx.runtime.program.parameters import Input
+from pie_mlx.runtime.prepared_launch import PreparedLaunch
+from pie_mlx.runtime.program.inputs import fitting_input, plain_input
 from pie_mlx.runtime.program.program import Program, find_program
 from pie_mlx.runtime.program_ports import ProgramPorts
 from pie_mlx.runtime.recording.recorder import ProcessRecorder, Recorder
@@ -52,7 +47,7 @@ from pie_mlx.runtime.worker.frames.messages import Draws
 from pie_mlx.runtime.worker.pool import WorkerPool, check_sandbox, find_route
 from pie_mlx.runtime.worker.proxy_route import Route
 from pie_mlx.runtime.worker.settings import Isolation, WorkerSettings, checked_isolation
-from pie_mlx.trace.traceparent import parse_traceparent, traceparent_header
+from pie_mlx.trace.traceparent import parse_traceparent
 
 Answer = TypeVar("Answer")
 
@@ -210,17 +205,12 @@ class Engine:
         """
         entry = program if isinstance(program, Entry) else await asyncio.to_thread(_entry, program)
         await prepare(entry, self._workers.components if self._workers else None)
-        traceparent = "" if http is None else traceparent_header(http.request.headers)
         value = fitting_input(entry.parameters, plain_input(input), entry.identity)
-        tell = self._ports.process_tree.tell_launcher
-        report = FailureReport(entry.identity, partial(tell, parent)) if parent else None
-        callbacks = LaunchCallbacks(
-            on_message, on_file, on_event, self._events.deliver if self._events else None, report
-        )
-        event_queue = ProcessEventQueue(asyncio.get_running_loop(), callbacks)
+        launch = PreparedLaunch(entry, value, username, token_budget, parent, http, capture_output, debugger, draws)
+        event_queue = self._event_queue(launch, on_message, on_file, on_event)
         session, process_id = LocalSession(event_queue), process_id or str(uuid.uuid4())
-        record = await self._recording(process_id, parent, entry, value, recorder)
-        member = LaunchedProcess(username, entry.program, relay, asked_by=parse_traceparent(traceparent))
+        record = await self._recording(process_id, launch, recorder)
+        member = LaunchedProcess(username, entry.program, relay, asked_by=parse_traceparent(launch.traceparent))
         with self._ports.entering(process_id, member, parent, http) as ports:
             host = self._launching_core().open_process(
                 username=username,
@@ -235,22 +225,9 @@ class Engine:
             )
         process = Process(host.process_id, session, event_queue, http)
         self._processes.add(process)
-        event_queue.deliver(
-            ProcessLaunched(
-                process.id,
-                username,
-                entry.identity,
-                token_budget,
-                parent or "",
-                beginning(value),
-                asked_seconds=0.0 if http is None else http.asked_seconds,
-                at_seconds=time.monotonic(),
-                traceparent=traceparent,
-            )
-        )
-        write = event_queue.write if capture_output else None
-        make = self._executor(entry, value, username, host, event_queue, write, debugger, record, draws)
-        process.start(make if record is None else partial(_recorded, make, record), partial(self._release, process))
+        event_queue.deliver(launch.event(process.id))
+        make_executor = launch.executor(self._workers, host, event_queue, record)
+        process.start(make_executor, partial(self._release, process))
         self._ports.attend(process)
         return process
 
@@ -306,38 +283,29 @@ class Engine:
         process.close_session()
         return process
 
-    def _executor(
+    def _event_queue(
         self,
-        entry: Entry,
-        value: Input,
-        username: str,
-        host: ProcessHost,
-        event_queue: ProcessEventQueue,
-        write: Write | None,
-        debugger: socket.socket | None,
-        record: ProcessRecorder | None,
-        draws: Draws | None,
-    ) -> Callable[[Report], Executor]:
-        """What runs an entry: a worker, its own executor, or a thread of this interpreter."""
-        if self._workers is not None and entry.program is not None and entry.executor is None:
-            launch = partial(self._workers.executor, entry.program, value, username, host, event_queue, write, debugger)
-            read = None if record is None else record.clock_read
-            launch = launch if entry.node is None else partial(launch, node=entry.node)
-            return partial(launch, draws=draws if record is None else record.draws, clock_read=read)
-        body = partial(entry.run, value)
-        if entry.executor is not None:
-            return partial(entry.executor, body, host)
-        return partial(ProgramThread, body, host, f"pie-{host.process_id[:8]}", write)
+        launch: PreparedLaunch,
+        on_message: Callable[[Any], None] | None,
+        on_file: Callable[[bytes, str], None] | None,
+        on_event: Callable[[ProcessEvent], None] | None,
+    ) -> ProcessEventQueue:
+        """What carries the events of a launch to its callbacks, to the engine's, and failures to its parent."""
+        tell, on_engine_event = self._ports.process_tree.tell_launcher, self._events and self._events.deliver
+        report = FailureReport(launch.entry.identity, partial(tell, launch.parent)) if launch.parent else None
+        callbacks = LaunchCallbacks(on_message, on_file, on_event, on_engine_event, report)
+        return ProcessEventQueue(asyncio.get_running_loop(), callbacks)
 
     async def _recording(
-        self, process_id: str, parent: str | None, entry: Entry, value: Input, recorder: Recorder | None
+        self, process_id: str, launch: PreparedLaunch, recorder: Recorder | None
     ) -> ProcessRecorder | None:
-        recorder = recorder or self._recorders.get(parent or "", self._recorder)
+        """Where a process is recorded: with its own `recorder`, that of its parent, or the engine's."""
+        recorder = recorder or self._recorders.get(launch.parent or "", self._recorder)
         if recorder is None:
             return None
         self._recorders[process_id] = recorder
-        in_worker = self._workers is not None and entry.program is not None and entry.executor is None
-        return await recorder.process(process_id, parent, entry, value, draws=in_worker)
+        in_worker = launch.needs_worker(self._workers)
+        return await recorder.process(process_id, launch.parent, launch.entry, launch.value, draws=in_worker)
 
     def _launching_core(self) -> EngineCore:
         if self._stopping:
@@ -380,14 +348,6 @@ async def _run_once(program: Launchable, input: Any, model: str | Path, options:
     starting = {name: options[name] for name in options if name not in _LAUNCH_OPTIONS}
     async with Engine(model, **starting) as engine:
         return await engine.run(program, input, **launching)
-
-
-def _recorded(make: Callable[[Report], Executor], record: ProcessRecorder, report: Report) -> Executor:
-    def both(outcome: Outcome) -> None:
-        record.ended(outcome)
-        report(outcome)
-
-    return make(both)
 
 
 _LAUNCH_OPTIONS = frozenset(inspect.signature(Engine.launch).parameters) - {"self", "program", "input", "on_event"}
