@@ -4,15 +4,17 @@ from typing import Any
 
 from inferlet._calls.child import Child, launch
 from inferlet._calls.host import current_host
-from pie_mlx.calls import DescribeRuntime, RuntimeInfo
+from pie_mlx.calls import DescribeModels, DescribeRuntime, ModelState, RuntimeInfo
 
 __all__ = [
     "Child",
+    "ModelState",
     "get_return_value",
     "instance_id",
     "launch",
     "loaded_models",
     "loading_models",
+    "model_states",
     "models",
     "process_id",
     "set_return",
@@ -39,6 +41,11 @@ def loading_models() -> dict[str, float]:
     """Those of them that are being loaded now, or that wait for memory: by each name and alias of theirs the part of
     their weights that is in memory, from 0 to 1."""
     return _describe().loading
+
+
+def model_states() -> list[ModelState]:
+    """What is known of every model of the engine, its default one first, without loading any."""
+    return current_host().call(DescribeModels())
 
 
 def version() -> str:

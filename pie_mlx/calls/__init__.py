@@ -90,6 +90,7 @@ from pie_mlx.calls.messaging import (
 )
 from pie_mlx.calls.model import (
     Decode,
+    DescribeModels,
     DescribeRuntime,
     Embed,
     EmbeddingFormat,
@@ -98,6 +99,7 @@ from pie_mlx.calls.model import (
     Formats,
     LoadModel,
     ModelInfo,
+    ModelState,
     Pooling,
     ReadSplitRegex,
     ReadVocabulary,
@@ -212,6 +214,7 @@ __all__ = [
     "Decode",
     "DeleteSnapshot",
     "DemoteContext",
+    "DescribeModels",
     "DescribeRuntime",
     "DestroyAdapter",
     "Distribution",
@@ -251,6 +254,7 @@ __all__ = [
     "Miss",
     "MissReason",
     "ModelInfo",
+    "ModelState",
     "OpenAdapter",
     "OpenSnapshot",
     "OpenedSnapshot",

@@ -25,6 +25,27 @@ class DescribeRuntime(Call[RuntimeInfo], frozen=True):
     """Version, instance, user, model names and process."""
 
 
+class ModelState(Record, frozen=True):
+    """A model that can be loaded. One in memory has contexts of up to `maximum_positions` tokens, 0 otherwise.
+
+    `draft_model` guesses for it. `programs` use it now; unused, it leaves in `expires_in_seconds`, and `stays` says why
+    it does not.
+    """
+
+    name: str
+    state: Literal["unloaded", "loading", "loaded", "unloading", "failed"]
+    aliases: list[str] = []
+    draft_model: str = ""
+    maximum_positions: int = 0
+    programs: int = 0
+    stays: str = ""
+    expires_in_seconds: float | None = None
+
+
+class DescribeModels(Call[list[ModelState]], frozen=True):
+    """Every model, the engine's default one first. None is loaded for it."""
+
+
 class ReasoningFormat(Record, frozen=True):
     """How a model marks its reasoning. `opened_by_cue`: the cue itself opens the block, so text starts inside it."""
 

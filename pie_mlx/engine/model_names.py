@@ -33,6 +33,10 @@ class ModelNames:
         """The first model."""
         return self.names[0]
 
+    def aliases_of(self, name: str) -> list[str]:
+        """The other names of a model."""
+        return [alias for alias, called in self.aliases.items() if called == name]
+
     def resolve(self, name: str) -> str:
         """The name of the model that is called so. Raises ModelNotFoundError (I2)."""
         found = self.aliases.get(name, name)

@@ -112,6 +112,9 @@ OF_POOLS = (
     | DiskCacheChanged
     | MemoryChanged
     | PagesCounted
+    | PagesSpilled
+    | ContextCreated
+    | ContextForked
     | AccountJoined
     | AccountLeft
     | MarketSettled

@@ -70,6 +70,7 @@ class ContextCreated(Event, frozen=True):
     shared_pages: int = 0
     account: int = 0
     at_seconds: float = 0.0
+    model: str = ""
 
 
 class ContextForked(Event, frozen=True):
@@ -81,6 +82,7 @@ class ContextForked(Event, frozen=True):
     shared_pages: int
     account: int = 0
     at_seconds: float = 0.0
+    model: str = ""
 
 
 class ContextReleased(Event, frozen=True):

@@ -16,13 +16,21 @@ class EngineStarted(Event, frozen=True):
 
 class ModelChanged(Event, frozen=True):
     """A model of an engine with several, or with one that comes and goes, is being loaded, is ready, or has left the
-    memory, of which it takes `size_bytes`. `text` is why it `failed`."""
+    memory, of which it takes `size_bytes`. `text` is why it `failed`.
+
+    The engine tells of each in the order of its configuration when it starts. A loaded one has a pool of `total_pages`
+    pages of `page_size` tokens; an encoder has none, and a log of an older engine does not say (0). `draft_model`
+    guesses for it.
+    """
 
     model: str
     state: Literal["loading", "loaded", "unloading", "unloaded", "failed"]
     text: str = ""
     size_bytes: int = 0
     at_seconds: float = 0.0
+    total_pages: int = 0
+    page_size: int = 0
+    draft_model: str = ""
 
 
 class ModelProgressed(Event, frozen=True):
@@ -123,6 +131,7 @@ class PagesSpilled(Event, frozen=True):
 
     pages: int
     stored_pages: int
+    model: str = ""
 
 
 class SpillChanged(Event, frozen=True):

@@ -3,7 +3,6 @@
 Copy this directory, change it, and serve it on a port with launch_daemon.
 """
 
-import asyncio
 import time
 from datetime import UTC, datetime
 from functools import partial
@@ -14,7 +13,6 @@ import messages
 import ollama
 import reranking
 import responses
-from prompts import load_model
 from wire import EventForm, Refusal, refusal_of
 
 from inferlet import runtime
@@ -72,7 +70,7 @@ async def _answer(request):
     method, path = request["method"], request["path"].rstrip("/")
     if path == "/v1/models" or path.startswith("/v1/models/"):
         _expect(method, "GET", path)
-        return {"body": await asyncio.to_thread(_models, path.removeprefix("/v1/models").lstrip("/"))}
+        return {"body": _models(path.removeprefix("/v1/models").lstrip("/"))}
     if path in ROUTES:
         wanted, answer = ROUTES[path]
         _expect(method, wanted, path)
@@ -88,21 +86,25 @@ def _expect(method, wanted, path):
 
 
 def _models(name):
+    states = runtime.model_states()
     if name:
-        return _model(name)
-    names = runtime.models()
-    page = {"has_more": False, "first_id": names[0], "last_id": names[-1]} if names else {"has_more": False}
-    return {"object": "list", "data": [_model(name) for name in names], **page}
+        found = [state for state in states if name == state.name or name in state.aliases]
+        if not found:
+            raise Refusal.unknown_model(name, runtime.models())
+        return _model(name, found[0])
+    page = (
+        {"has_more": False, "first_id": states[0].name, "last_id": states[-1].name} if states else {"has_more": False}
+    )
+    return {"object": "list", "data": [_model(state.name, state) for state in states], **page}
 
 
-def _model(name):
+def _model(name, state):
     """One object for the clients of all interfaces. A model that is not in memory is not loaded for it."""
-    if name not in runtime.models() or name in runtime.loaded_models():
-        limit = load_model(name).info.maximum_positions
-        limits = {"context_length": limit, "max_input_tokens": limit, "max_tokens": limit, "state": "loaded"}
-    else:
-        limits = {"state": "unloaded"}
+    limit = state.maximum_positions
+    limits = {"context_length": limit, "max_input_tokens": limit, "max_tokens": limit} if limit else {}
+    use = {"programs": state.programs, "stays": state.stays, "expires_in_seconds": state.expires_in_seconds}
+    pie = {"state": state.state, "draft_model": state.draft_model, **use}
     openai = {"id": name, "object": "model", "created": STARTED, "owned_by": "pie"}
     begun = datetime.fromtimestamp(STARTED, UTC).isoformat()
     anthropic = {"type": "model", "display_name": name, "created_at": begun, "lifecycle": "active"}
-    return {**openai, **anthropic, **limits}
+    return {**openai, **anthropic, **limits, **pie}

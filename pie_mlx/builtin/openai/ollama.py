@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, ClassVar, Literal
 
 import fields
@@ -134,6 +134,8 @@ def _options(options: dict[str, Any], left_out: list[str]) -> dict[str, Any]:
 SPOKEN_VERSION = "0.12.6"
 """The version of the interface. Clients ask for it to find out what they may send."""
 NEVER = "9999-12-31T23:59:59Z"
+LONG = 100 * 365.25 * 24 * 3600.0
+"""Seconds that count as for ever: dates have an end."""
 _encode = msgspec.json.Encoder().encode
 
 
@@ -167,15 +169,14 @@ async def tags(body):
 
 async def ps(body):
     """/api/ps: those in memory."""
-    lengths = await asyncio.to_thread(_lengths)
-    running = {"expires_at": NEVER, "size_vram": 0}
-    models = [{**_described(name), **running, "context_length": length} for name, length in lengths.items()]
-    return {"body": {"models": models}}
+    return {"body": {"models": [_running(state) for state in runtime.model_states() if state.state == "loaded"]}}
 
 
-def _lengths():
-    """The longest context of each model in memory: one that is about to leave is waited for."""
-    return {name: load_model(name).info.maximum_positions for name in runtime.loaded_models()}
+def _running(state):
+    left = state.expires_in_seconds
+    expires = NEVER if left is None or left > LONG else _written(datetime.now(UTC) + timedelta(seconds=left))
+    known = {"expires_at": expires, "size_vram": 0, "context_length": state.maximum_positions}
+    return {**_described(state.name), **known}
 
 
 async def show(body):
@@ -216,7 +217,11 @@ def _described(name):
 
 
 def _now():
-    return datetime.now(UTC).isoformat().replace("+00:00", "Z")
+    return _written(datetime.now(UTC))
+
+
+def _written(moment):
+    return moment.isoformat().replace("+00:00", "Z")
 
 
 async def _loaded(request, form):

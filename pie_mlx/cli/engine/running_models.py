@@ -7,8 +7,10 @@ from pie_mlx.cli.engine.connection import with_client
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.terminal.text import size, table
 from pie_mlx.client import Client
+from pie_mlx.plural import plural
 
-_HEADINGS = ("MODEL", "STATE", "SIZE", "PAGES", "PRICE", "PROGRAMS", "LEAVES", "WHAT IT DOES")
+_HEADINGS = ("MODEL", "STATE", "SIZE", "PAGES", "PRICE", "DRAFT MODEL", "LEAVES", "HELD BY", "WHAT IT DOES")
+_MOST_HOLDERS = 3
 
 
 def list_running(common: Common) -> None:
@@ -27,10 +29,22 @@ def list_running(common: Common) -> None:
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
-    left = row["expires_in_seconds"]
-    leaves = "" if row["state"] != "loaded" else "-" if left is None else f"in {left:.0f} s"
     progress = row["progress"]
     state = row["state"] if progress is None else f"{row['state']} {progress * 100:.0f} %"
     pages = f"{row['pages']['used']}/{row['pages']['total']}" if row["pages"] else ""
     price = f"{row['price']:.2f}" if row["pages"] else ""
-    return [row["name"], state, size(row["size_bytes"]), pages, price, str(row["processes"]), leaves, row["text"]]
+    plain = [row["name"], state, size(row["size_bytes"]), pages, price, row.get("draft_model", "")]
+    return [*plain, _leaves(row), _holders(row), row["text"]]
+
+
+def _leaves(row: dict[str, Any]) -> str:
+    """When it gives its memory back, or why it does not."""
+    left = row["expires_in_seconds"]
+    return row.get("stays", "") if left is None else f"in {left:.0f} s"
+
+
+def _holders(row: dict[str, Any]) -> str:
+    """The programs that hold it, as many as there is room for; those of other users are only counted."""
+    shown = [holder[:8] for holder in row.get("holders", ())[:_MOST_HOLDERS]]
+    others = row["processes"] - len(shown)
+    return ", ".join([*shown, *([f"{others} more" if shown else plural(others, "program")] if others else [])])

@@ -55,6 +55,12 @@ async def describe_runtime(process: HostedProcess, call: calls.DescribeRuntime) 
     )
 
 
+@answers_alone(calls.DescribeModels)
+async def describe_models(process: HostedProcess, call: calls.DescribeModels) -> list[calls.ModelState]:
+    del call
+    return process.described()
+
+
 @looks_up(calls.LoadModel, lambda call: bool(call.template))
 def load_model(services: Services, call: calls.LoadModel) -> calls.ModelInfo:
     services.check_model(call.name)

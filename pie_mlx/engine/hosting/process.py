@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from pie_mlx.calls import Call, Reuse
+from pie_mlx.calls import Call, ModelState, Reuse
 from pie_mlx.engine.hosting.engine_time import EngineTime
 from pie_mlx.engine.hosting.loop import Answer, LoopBridge, bridge_to, ended
 from pie_mlx.engine.hosting.ports import Ports
@@ -54,8 +54,9 @@ class HostedProcess:
     models: Sequence[str] = ()
     loaded: Callable[[], list[str]] = list
     loading: Callable[[], dict[str, float]] = dict
+    described: Callable[[], list[ModelState]] = list
     instance_id: str = ""
-    """Of its engine, as the models are that can be used, those in memory, and those on their way there."""
+    """Of its engine, as the models are that can be used, those in memory, those on their way there, and all of them."""
     seats: dict[str, "HostedProcess"] = field(default_factory=dict[str, "HostedProcess"])
 
     def seat(self) -> "HostedProcess":
@@ -74,6 +75,7 @@ class HostedProcess:
             models=self.models,
             loaded=self.loaded,
             loading=self.loading,
+            described=self.described,
             instance_id=self.instance_id,
             seats=self.seats,
         )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-from pie_mlx.calls import Embed, Forward, Rerank
+from pie_mlx.calls import Embed, Forward, ModelState, Rerank
 from pie_mlx.engine.hosting.engine_time import THREADS, EngineTime, LoopDebt
 from pie_mlx.engine.hosting.ports import Ports
 from pie_mlx.engine.hosting.process import HostedProcess
@@ -24,6 +24,8 @@ class Roster(Mapping[str, HostedProcess]):
         """Which of them are in memory."""
         self.loading: Callable[[], dict[str, float]] = dict
         """Which of them are being loaded or waited for, and the part of their weights in memory."""
+        self.described: Callable[[], list[ModelState]] = list
+        """What a program may know of each of them."""
         self.worked: Callable[[str, float], None] = _ignored
         """Gets the seconds that the engine's loop works for the calls of a user."""
         self._by_id: dict[str, HostedProcess] = {}
@@ -79,6 +81,7 @@ class Roster(Mapping[str, HostedProcess]):
             models=_from(model or first, self._models),
             loaded=self.loaded,
             loading=self.loading,
+            described=self.described,
             instance_id=self._instance_id,
         )
         self._by_id[identity] = process

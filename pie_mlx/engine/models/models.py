@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from typing import Any
 
-from pie_mlx.calls import Call, LoadModel
+from pie_mlx.calls import Call, LoadModel, ModelState
 from pie_mlx.engine.common import Common
 from pie_mlx.engine.handlers import Handler, handlers, lookups
 from pie_mlx.engine.hosting.process import HostedProcess
@@ -29,7 +29,7 @@ from pie_mlx.errors import (
     PieError,
     ProtocolError,
 )
-from pie_mlx.events import ModelChanged, ModelProgressed
+from pie_mlx.events import ModelProgressed
 
 
 class Models:
@@ -53,6 +53,7 @@ class Models:
         link_drafters(self._slots, common.names)
         common.roster.loaded = lambda: [services.model_info.name for services in self.loaded]
         common.roster.loading = self.loading
+        common.roster.described = self.described
         common.roster.worked = self._count_loop_time
         self._capacity_bytes = capacity_bytes(memory_bytes)
         self._waiting = WaitingList()
@@ -65,6 +66,8 @@ class Models:
     async def start(self) -> None:
         """Load the models that are not lazy. Raises ModelError and OutOfPagesError; `stop` ends what has begun."""
         slots = list(self._slots.values())
+        for slot in slots:
+            self._tell(slot, "unloaded", "")
         for slot in slots:
             for one in with_drafters(slot) if slot.settings.load == "eager" else ():
                 if one.services is None:
@@ -160,6 +163,11 @@ class Models:
         """Every model, in the order of the configuration."""
         now = self._common.clock()
         return [slot.status(now) for slot in self._slots.values()]
+
+    def described(self) -> list[ModelState]:
+        """The same for programs, with the longest context of those in memory."""
+        now, names = self._common.clock(), self._common.names
+        return [slot.described(now, names.aliases_of(slot.name)) for slot in self._slots.values()]
 
     def loading(self) -> dict[str, float]:
         """The part of its weights in memory for each model that is being loaded or waited for, by name and alias."""
@@ -362,7 +370,7 @@ class Models:
     def _tell(self, slot: ModelSlot, state: Any, text: str) -> None:
         slot.state, slot.text = state, text
         if self._comes_and_goes(slot):
-            self._common.emit(ModelChanged(slot.name, state, text, slot.size_bytes, self._common.clock()))
+            self._common.emit(slot.changed(self._common.clock()))
 
 
 def _name(message: Call[Any]) -> str:

@@ -7,11 +7,13 @@ from typing import Literal
 
 import msgspec
 
+from pie_mlx.calls import ModelState
 from pie_mlx.engine.model.parts import Pause
 from pie_mlx.engine.models.residence import Resident
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import ModelError
+from pie_mlx.events import ModelChanged
 from pie_mlx.plural import plural
 
 State = Literal["unloaded", "loading", "loaded", "unloading", "failed"]
@@ -19,8 +21,9 @@ State = Literal["unloaded", "loading", "loaded", "unloading", "failed"]
 
 class ModelStatus(msgspec.Struct, frozen=True):
     """A model that can be loaded: what it takes of the memory, now or when it was loaded last, and how many programs
-    use it. `text` is what is being done, or why it failed. Unused, it leaves in `expires_in_seconds`. While it is
-    loaded, `progress` is the part of its weights that is in memory, from 0 to 1."""
+    use it. `text` is what is being done, or why it failed. Unused, it leaves in `expires_in_seconds`; `stays` is why it
+    does not, in words. While it is loaded, `progress` is the part of its weights that is in memory, from 0 to 1.
+    `draft_model` guesses for it; `holders` are the processes without whose consent it does not leave."""
 
     name: str
     state: State
@@ -29,6 +32,9 @@ class ModelStatus(msgspec.Struct, frozen=True):
     processes: int
     expires_in_seconds: float | None = None
     progress: float | None = None
+    draft_model: str = ""
+    stays: str = ""
+    holders: tuple[str, ...] = ()
 
 
 @dataclass(slots=True, eq=False)
@@ -59,6 +65,11 @@ class ModelSlot:
     def name(self) -> str:
         """The name that programs use."""
         return self.settings.called
+
+    @property
+    def draft_model(self) -> str:
+        """The name of the model that guesses for it, "" if none does."""
+        return self.drafter.name if self.drafter else str(self.settings.draft_model or "")
 
     def advance(self, pause: Pause) -> bool:
         """More of it is in memory; whether that is another whole percentage."""
@@ -131,8 +142,54 @@ class ModelSlot:
     def status(self, now: float) -> ModelStatus:
         """It for people."""
         resident = self.resident()
-        is_free = self.state == "loaded" and not (resident.holders or resident.keeps or resident.drafts_for)
-        ends = resident.expires_seconds if is_free else None
-        left = None if ends is None else max(0.0, ends - now)
-        progress = self.progress if self.state == "loading" else None
-        return ModelStatus(self.name, self.state, self.text, self.size_bytes, len(resident.holders), left, progress)
+        stays = self._stays(resident) if self.state == "loaded" else ""
+        ends = resident.expires_seconds if self.state == "loaded" and not stays else None
+        return ModelStatus(
+            self.name,
+            self.state,
+            self.text,
+            self.size_bytes,
+            processes=len(resident.holders),
+            expires_in_seconds=None if ends is None else max(0.0, ends - now),
+            progress=self.progress if self.state == "loading" else None,
+            draft_model=self.draft_model,
+            stays=stays,
+            holders=tuple(sorted(filter(None, resident.holders))),
+        )
+
+    def described(self, now: float, aliases: list[str]) -> ModelState:
+        """It for programs."""
+        status = self.status(now)
+        return ModelState(
+            status.name,
+            status.state,
+            aliases,
+            draft_model=status.draft_model,
+            maximum_positions=0 if self.services is None else self.services.model_info.maximum_positions,
+            programs=status.processes,
+            stays=status.stays,
+            expires_in_seconds=status.expires_in_seconds,
+        )
+
+    def changed(self, now: float) -> ModelChanged:
+        """The event of its state."""
+        services = self.services
+        return ModelChanged(
+            self.name,
+            self.state,
+            self.text,
+            self.size_bytes,
+            now,
+            total_pages=0 if services is None else services.store.pool.capacity,
+            page_size=0 if services is None else services.model_info.page_size,
+            draft_model=self.draft_model,
+        )
+
+    def _stays(self, resident: Resident) -> str:
+        """Why it does not leave now, "" if it does once its time has passed."""
+        if resident.drafts_for:
+            return f"drafts for {', '.join(sorted(resident.drafts_for))}"
+        if resident.keeps:
+            return resident.keeps
+        count = len(resident.holders) or len(self.users)
+        return f"{plural(count, 'program uses', 'programs use')} it" if count else ""

@@ -22,6 +22,7 @@ LOOKUPS = (
     calls.RenderTurn,
     calls.ParseToolCall,
     calls.LoadModel,
+    calls.DescribeModels,
     calls.DescribeRuntime,
     calls.ReadVocabulary,
     calls.ReadSplitRegex,

@@ -286,11 +286,16 @@ async def adapters(connection: Connection, options: NoOptions) -> dict[str, obje
 @answers("models")
 async def models(connection: Connection, options: NoOptions) -> dict[str, object]:
     """Every model that can be used, the default one first: whether it is in memory, and what it takes of that. Those
-    in memory that have pages have a price too."""
+    in memory that have pages have a price too. Of the processes that hold one, those that the user may see."""
     del options
     engine = connection.service.engine
+    seen = {record.id for record in connection.service.registry.records(connection.user)}
     pools = {pool.model: pool for pool in await engine.consult_all(inspection.pool_status) if pool.pages.total}
-    found = [(msgspec.structs.asdict(status), pools.get(status.name)) for status in engine.models.status()]
+    rows = [
+        {**msgspec.structs.asdict(status), "holders": [one for one in status.holders if one in seen]}
+        for status in engine.models.status()
+    ]
+    found = [(row, pools.get(row["name"])) for row in rows]
     return {
         "models": [{**row, "pages": pool and pool.pages, "price": pool and pool.price} for row, pool in found],
     }

@@ -1,7 +1,10 @@
 """Verbs for the models of the running engine, to a server on a thread."""
 
+import re
+
 import pytest
 
+from pie_mlx.cli.engine.running_models import _cells
 from tests.cli.schemas import parsed
 from tests.server.http.test_models import server
 
@@ -32,6 +35,22 @@ def test_ps_lists_the_models_of_the_engine_with_their_states(pie, unloaded):
     assert states(pie) == {"main": "loaded", unloaded: "unloaded"}
     assert pie("ps", "--models", "--json").out == pie("model", "ps", "--json").out
     assert pie("model", "ps", "-q").out == "main\nrouter\n"
+
+
+def test_ps_says_of_people_s_models_when_they_leave_and_why_they_stay(pie, unloaded):
+    pie("model", "load", unloaded)
+    heading, main, router = pie("model", "ps").out.splitlines()
+    assert heading.split("  ")[-1] == "WHAT IT DOES"
+    assert "its keep_alive is forever" in main
+    assert re.search(r"in \d+ s", router)
+
+
+def test_ps_says_who_drafts_and_names_a_few_of_the_programs_that_hold_a_model():
+    plain = {"name": "main", "state": "loaded", "size_bytes": 1 << 30, "pages": None, "price": None, "text": ""}
+    known = {"progress": None, "expires_in_seconds": None, "stays": "6 programs use it", "draft_model": "router"}
+    cells = _cells({**plain, **known, "processes": 6, "holders": [str(number) * 36 for number in range(5)]})
+    assert cells[5:8] == ["router", "6 programs use it", "00000000, 11111111, 22222222, 3 more"]
+    assert _cells({**plain, **known, "processes": 1, "holders": []})[7] == "1 program"
 
 
 def test_a_model_is_loaded_and_gives_its_memory_back(pie, unloaded):

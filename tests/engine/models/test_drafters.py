@@ -102,6 +102,9 @@ def test_a_model_that_drafts_for_another_one_is_unloaded_after_it_and_comes_back
     with use_host(host), Context(Model.load("large")):
         with pytest.raises(ModelError, match="'small': it drafts for large with the same weights") as refused:
             finished(pair.core.unload_model("small"))
+        large, small = pair.core.models.status()
+        assert (large.draft_model, large.holders, large.stays) == ("small", (host.process_id,), "1 program uses it")
+        assert (small.draft_model, small.stays) == ("", "drafts for large")
         assert refused.value.hint == "unload large first"
     finished(pair.core.close_process(host.process_id))
     finished(pair.core.unload_model("large"))

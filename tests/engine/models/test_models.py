@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from benchmarks.tiny_encoders import TEXTS, write_conventions, write_tiny_encoder
-from inferlet import Context, Model, Sampler, rules
+from inferlet import Context, Model, Sampler, rules, runtime
 from inferlet._calls.host import use_host
 from pie_mlx.calls import DescribeRuntime, Forward, OtherContext, ReadMarket, Slot
 from pie_mlx.engine.engine import EngineCore
@@ -29,7 +29,7 @@ from pie_mlx.errors import (
     OutOfPagesError,
     TokenBudgetError,
 )
-from pie_mlx.events import Event, ModelChanged, ModelProgressed, TickCompleted
+from pie_mlx.events import ContextCreated, Event, ModelChanged, ModelProgressed, TickCompleted
 from tests.engine.model.encoders.reference import PATH as REFERENCE
 from tests.engine.running import NoClient, engine_alone, finished, small_prompt
 
@@ -243,7 +243,45 @@ def test_a_lazy_model_is_loaded_by_its_first_program_and_leaves_after_its_last()
         assert engine.states() == {"first": "loaded", "lazy": "unloaded"}
         assert engine.run("lazy") == first
     states = [event.state for event in engine.events if isinstance(event, ModelChanged) and event.model == "lazy"]
-    assert states[:6] == ["loading", "loaded", "unloading", "unloaded", "loading", "loaded"]
+    assert states[:7] == ["unloaded", "loading", "loaded", "unloading", "unloaded", "loading", "loaded"]
+
+
+def test_an_engine_with_several_models_tells_of_each_when_it_starts_and_of_the_pages_of_those_it_loads() -> None:
+    first = EngineSettings(dummy=True, name="first", total_pages=16)
+    with Several([first, EngineSettings(dummy=True, name="lazy", total_pages=8, load="lazy")]) as engine:
+        told = [event for event in engine.events if isinstance(event, ModelChanged)]
+    assert [(event.model, event.state, event.total_pages, event.page_size) for event in told[:4]] == [
+        ("first", "unloaded", 0, 0),
+        ("lazy", "unloaded", 0, 0),
+        ("first", "loading", 0, 0),
+        ("first", "loaded", 16, 16),
+    ]
+
+
+def test_a_context_says_of_which_model_it_is_unless_of_the_default_one() -> None:
+    models = [EngineSettings(dummy=True, name=name, total_pages=16) for name in ("first", "second")]
+    with Several(models) as engine:
+        engine.run("first", "second")
+    assert [event.model for event in engine.events if isinstance(event, ContextCreated)] == ["", "second"]
+
+
+def test_programs_are_told_of_every_model_without_loading_any() -> None:
+    first = EngineSettings(dummy=True, name="first", total_pages=16)
+    lazy = EngineSettings(dummy=True, name="lazy", total_pages=16, load="lazy", keep_alive_seconds=60.0)
+    with Several([first, lazy], aliases={"alias": "lazy"}) as engine:
+        host = engine.open()
+        with use_host(host):
+            loaded, unloaded = runtime.model_states()
+            assert engine.states()["lazy"] == "unloaded"
+            finished(engine.core.load_model("lazy"))
+            free = runtime.model_states()[1]
+            finished(program(host, ("lazy",)))
+            used = runtime.model_states()[1]
+    assert (loaded.name, loaded.state, loaded.stays) == ("first", "loaded", "its keep_alive is forever")
+    assert (unloaded.state, unloaded.aliases, unloaded.maximum_positions) == ("unloaded", ["alias"], 0)
+    assert (free.state, free.maximum_positions > 0, free.stays) == ("loaded", True, "")
+    assert 0 < (free.expires_in_seconds or 0) <= 60
+    assert (used.stays, used.expires_in_seconds) == ("1 program uses it", None)
 
 
 def test_a_model_that_is_loaded_tells_how_much_of_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:

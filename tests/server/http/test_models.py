@@ -6,6 +6,7 @@ import re
 import threading
 import urllib.error
 import urllib.request
+from datetime import UTC, datetime
 
 import anthropic
 import ollama
@@ -78,6 +79,47 @@ async def test_listing_models_loads_none_and_says_which_are_in_memory(server):
     assert [model["name"] for model in fetch(server, "/api/tags")[1]["models"]] == ["main", "router"]
     assert [model["name"] for model in fetch(server, "/api/ps")[1]["models"]] == ["main"]
     assert await states(server) == {"main": "loaded", "router": "unloaded"}
+
+
+@pytest.mark.parametrize("path", ["/v1/models", "/v1/models/router", "/v1/models/gpt-4o-mini", "/api/ps", "/api/tags"])
+async def test_a_listing_neither_loads_a_model_nor_keeps_it_in_memory(server, path):
+    router = server.server.service.engine.models._core.models._slots["router"]
+    await work(server, lambda client: client.models.unload("router"))
+    fetch(server, path)
+    assert (await states(server))["router"] == "unloaded"
+    await work(server, lambda client: client.models.load("router"))
+    used = router.used_seconds
+    fetch(server, path)
+    assert router.used_seconds == used
+
+
+async def test_a_model_that_leaves_is_listed_as_such_and_not_loaded_again(server, monkeypatch):
+    leaving, gone = threading.Event(), threading.Event()
+
+    async def free(device):
+        leaving.set()
+        await asyncio.to_thread(gone.wait)
+
+    monkeypatch.setattr("pie_mlx.engine.models.models.free_memory", free)
+    await work(server, lambda client: client.models.load("router"))
+    unloading = asyncio.create_task(work(server, lambda client: client.models.unload("router")))
+    await asyncio.to_thread(leaving.wait)
+    _, listed = await asyncio.to_thread(fetch, server, "/v1/models")
+    _, running = await asyncio.to_thread(fetch, server, "/api/ps")
+    gone.set()
+    await unloading
+    assert [model["state"] for model in listed["data"]] == ["loaded", "unloading"]
+    assert [model["name"] for model in running["models"]] == ["main"]
+    assert (await states(server))["router"] == "unloaded"
+
+
+async def test_ollamas_clients_are_told_when_a_model_leaves(server):
+    await work(server, lambda client: client.models.load("router"))
+    main, router = fetch(server, "/api/ps")[1]["models"]
+    assert main["expires_at"].startswith("9999")
+    assert 0 < (datetime.fromisoformat(router["expires_at"]) - datetime.now(UTC)).total_seconds() <= 600
+    fetch(server, "/api/generate", {"model": "router", "keep_alive": 1e15, "prompt": ""})
+    assert fetch(server, "/api/ps")[1]["models"][1]["expires_at"].startswith("9999")
 
 
 @pytest.mark.parametrize("path", ASKED)

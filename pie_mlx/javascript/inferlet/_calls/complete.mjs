@@ -1,6 +1,6 @@
 // Written by `python -m tools.javascript`. Change the Python code, then run it.
 
-/** @import { MatcherState, ChildOutcome, PageCounters, AdapterState, ContextState, RuntimeInfo, SampledTokens, Miss, Reuse, ForwardReply, ReasoningFormat, ToolFormat, Formats, EmbeddingFormat, ModelInfo, Turn, ChatState, PendingInput, OpenedSnapshot, HttpRequest, RenderedTurn } from './types.mjs' */
+/** @import { MatcherState, ChildOutcome, PageCounters, AdapterState, ContextState, ModelState, RuntimeInfo, SampledTokens, Miss, Reuse, ForwardReply, ReasoningFormat, ToolFormat, Formats, EmbeddingFormat, ModelInfo, Turn, ChatState, PendingInput, OpenedSnapshot, HttpRequest, RenderedTurn } from './types.mjs' */
 
 /** @typedef {(found: any) => any} Completing */
 
@@ -59,6 +59,19 @@ function completeContextState(found) {
   return {
     ...found,
     counters: completePageCounters(found.counters ?? {}),
+  };
+}
+
+/** @param {any} found @returns {ModelState} */
+function completeModelState(found) {
+  return {
+    aliases: [],
+    draft_model: '',
+    maximum_positions: 0,
+    programs: 0,
+    stays: '',
+    expires_in_seconds: null,
+    ...found,
   };
 }
 
@@ -255,6 +268,7 @@ export const COMPLETE = {
   compile_grammar: optional(completeMatcherState),
   create_adapter: completeAdapterState,
   create_context: completeContextState,
+  describe_models: each(completeModelState),
   describe_runtime: completeRuntimeInfo,
   fork_adapter: completeAdapterState,
   fork_context: completeContextState,

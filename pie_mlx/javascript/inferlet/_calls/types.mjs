@@ -51,6 +51,22 @@
  */
 
 /**
+ * A model that can be loaded. One in memory has contexts of up to `maximum_positions` tokens, 0 otherwise.
+ *
+ * `draft_model` guesses for it. `programs` use it now; unused, it leaves in `expires_in_seconds`, and `stays` says why
+ * it does not.
+ * @typedef {object} ModelState
+ * @property {string} name
+ * @property {'failed' | 'loaded' | 'loading' | 'unloaded' | 'unloading'} state
+ * @property {(string)[]} aliases
+ * @property {string} draft_model
+ * @property {number} maximum_positions
+ * @property {number} programs
+ * @property {string} stays
+ * @property {number | null} expires_in_seconds
+ */
+
+/**
  * Facts of the runtime of this inferlet. Of its `models` those `loaded` are in memory now; those `loading` are on
  * their way there, by name and alias, with the part of their weights that is there, from 0 to 1.
  * @typedef {object} RuntimeInfo
@@ -529,6 +545,11 @@
  * The context's pages are the first to go; no hint holds any more.
  * @typedef {object} SentDemoteContext
  * @property {number | bigint} context
+ */
+
+/**
+ * Every model, the engine's default one first. None is loaded for it.
+ * @typedef {object} SentDescribeModels
  */
 
 /**
@@ -1179,6 +1200,7 @@
  *   decode: { fields: SentDecode, reply: string },
  *   delete_snapshot: { fields: SentDeleteSnapshot, reply: null },
  *   demote_context: { fields: SentDemoteContext, reply: null },
+ *   describe_models: { fields: SentDescribeModels, reply: (ModelState)[] },
  *   describe_runtime: { fields: SentDescribeRuntime, reply: RuntimeInfo },
  *   destroy_adapter: { fields: SentDestroyAdapter, reply: null },
  *   embed: { fields: SentEmbed, reply: Embeddings },

@@ -51,6 +51,22 @@ export type ContextState = {
     counters: PageCounters;
 };
 /**
+ * A model that can be loaded. One in memory has contexts of up to `maximum_positions` tokens, 0 otherwise.
+ *
+ * `draft_model` guesses for it. `programs` use it now; unused, it leaves in `expires_in_seconds`, and `stays` says why
+ * it does not.
+ */
+export type ModelState = {
+    name: string;
+    state: "failed" | "loaded" | "loading" | "unloaded" | "unloading";
+    aliases: (string)[];
+    draft_model: string;
+    maximum_positions: number;
+    programs: number;
+    stays: string;
+    expires_in_seconds: number | null;
+};
+/**
  * Facts of the runtime of this inferlet. Of its `models` those `loaded` are in memory now; those `loading` are on
  * their way there, by name and alias, with the part of their weights that is there, from 0 to 1.
  */
@@ -531,6 +547,10 @@ export type SentDeleteSnapshot = {
 export type SentDemoteContext = {
     context: number | bigint;
 };
+/**
+ * Every model, the engine's default one first. None is loaded for it.
+ */
+export type SentDescribeModels = object;
 /**
  * Version, instance, user, model names and process.
  */
@@ -1231,6 +1251,10 @@ export type Calls = {
     demote_context: {
         fields: SentDemoteContext;
         reply: null;
+    };
+    describe_models: {
+        fields: SentDescribeModels;
+        reply: (ModelState)[];
     };
     describe_runtime: {
         fields: SentDescribeRuntime;
