@@ -39,6 +39,16 @@ async def test_full_pages_commit_one_by_one(engine: Running) -> None:  # T1
     assert counters(context) == (2, 0, 0)
 
 
+async def test_a_deferred_commit_leaves_tokens_that_are_cached_uncommitted_too(engine: Running) -> None:  # K5, P10
+    tokens = engine.prompt(40, seed=81)
+    await Context(engine.model).append(tokens).flush()
+    context = Context(engine.model)
+    await run_uncommitted(context, tokens)
+    assert counters(context) == (0, 3, 40)
+    context.truncate(35)
+    assert context.seq_len == 5
+
+
 async def test_a_refused_commit_changes_nothing(engine: Running) -> None:  # T2
     context = Context(engine.model)
     await run_uncommitted(context, engine.prompt(20, seed=2))

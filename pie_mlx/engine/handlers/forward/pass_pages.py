@@ -50,11 +50,11 @@ async def match_prefix(
     reads: Sequence[LogitsRequest],
 ) -> PrefixMatch:
     """Attach cached pages of the `plain` inputs before those that `reads` need, also those that another pass computes
-    now, and those on disk (K5, K6)."""
+    now, and those on disk (K5, K6). None if the pass leaves its pages uncommitted: what is attached is committed."""
     limit = len(plain)
     if reads:
         limit = min(limit, len(call.pending) + min([read.index for read in reads]))
-    if not limit or not call.reserve:
+    if not limit or not call.reserve or not call.commit:
         return PrefixMatch()
     store, attached, loaded = services.store, 0, 0
 
