@@ -12,6 +12,7 @@ from pie_mlx.cli.terminal.errors import FAILED
 from pie_mlx.config import LoadedConfig, load_config
 from pie_mlx.config.schema import is_secret
 from pie_mlx.errors import LaunchError, PieError
+from pie_mlx.plural import plural
 from pie_mlx.runtime.configured import COMPILED
 from pie_mlx.runtime.execution.entry import missing_offers
 from pie_mlx.runtime.javascript.check import javascript_findings
@@ -76,7 +77,7 @@ def check_config(path: Path | None) -> Checked:
     warnings = [Finding("warning", line) for line in (*loaded.warnings, *_exposed_secrets(loaded))]
     errors = [Finding("error", line) for line in _key_errors(loaded)]
     origins = ", ".join(sorted({setting.origin for setting in loaded.settings.values()}))
-    summary = f"{len(loaded.config.model)} model(s), from {origins}"
+    summary = f"{plural(len(loaded.config.model), 'model')}, from {origins}"
     return Checked(str(path or "config"), [*errors, *warnings], summary)
 
 

@@ -15,6 +15,7 @@ from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import PieError
 from pie_mlx.gpu_meter.gpu_reading import GpuReading
 from pie_mlx.gpu_meter.meter import GpuMeter
+from pie_mlx.plural import plural
 from pie_mlx.runtime.configured import engine_settings
 from pie_mlx.runtime.doctor.diagnosis import (
     WITHOUT_MLX,
@@ -139,7 +140,7 @@ def _configuration(
         name: replace(one, draft_model=names.get(one.draft_model or "", one.draft_model))
         for name, one in settings.items()
     }
-    return f"{len(settings)} model(s), from {', '.join(origins)}", settings
+    return f"{plural(len(settings), 'model')}, from {', '.join(origins)}", settings
 
 
 def _mlx() -> MlxFacts:

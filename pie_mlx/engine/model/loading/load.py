@@ -223,20 +223,17 @@ def _building(directory: Path, config: Mapping[str, Any]) -> Generator[None]:
         yield
     except PieError:
         raise
-    except ValueError as error:
-        raise ModelLoadError(f"model: {_one_line(error)}", hint=_hint(error)) from error
     except (Exception, SystemExit) as error:
+        if isinstance(error, ValueError) and "not supported" in str(error):
+            raise ModelLoadError(
+                f"model: {directory}: {_one_line(error)}",
+                hint="choose an architecture mlx-lm has (docs/reference/architectures.md)",
+            ) from error
         raise ModelLoadError(
             f"model: the {config['model_type']} in {directory} cannot be built: "
             f"{type(error).__name__}: {_one_line(error)}",
             hint="the weights may be truncated or belong to another configuration; fetch the model again",
         ) from error
-
-
-def _hint(error: ValueError) -> str:
-    if "not supported" in str(error):
-        return "choose an architecture mlx-lm has (docs/reference/architectures.md)"
-    return "the weights may be truncated or belong to another configuration; fetch the model again"
 
 
 def _one_line(error: BaseException) -> str:

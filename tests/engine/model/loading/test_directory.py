@@ -128,10 +128,10 @@ SEEN_BEFORE: dict[str, tuple[Change, str]] = {
 """Found by looking at the directory alone."""
 
 SEEN_LATER: dict[str, tuple[Change, str]] = {
-    "no layers": (config(num_hidden_layers=0), "model: "),
+    "no layers": (config(num_hidden_layers=0), "cannot be built"),
     "layers that are a text": (config(num_hidden_layers="many"), "cannot be built"),
     "a huge width": (config(hidden_size=10**12), "cannot be built"),
-    "a negative width": (config(hidden_size=-64), "model: "),
+    "a negative width": (config(hidden_size=-64), "cannot be built"),
     "a width that is missing": (config(hidden_size=None), "cannot be built"),
     "more words than weights": (config(vocab_size=10**9), "Expected shape"),
     "fewer words than weights": (config(vocab_size=10), "Expected shape"),

@@ -130,7 +130,7 @@ def test_a_directory_without_tokenizer_is_refused(copied: Path) -> None:
 def test_an_architecture_mlx_lm_lacks_is_refused(copied: Path) -> None:
     config = json.loads((copied / "config.json").read_text())
     (copied / "config.json").write_text(json.dumps(config | {"model_type": "marvin"}))
-    with pytest.raises(ModelLoadError, match="Model type marvin not supported"):
+    with pytest.raises(ModelLoadError, match=f"{copied}: Model type marvin not supported"):
         load(copied)
 
 
