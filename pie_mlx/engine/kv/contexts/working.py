@@ -133,10 +133,13 @@ class WorkingPages:
         return self._commit(context, pages)
 
     def commit_full(self, number: int) -> CommitResult:
-        """Commits full working pages up to the first whose positions forbid it (P10). Never raises for positions."""
+        """Commits full working pages one by one, up to the first whose positions forbid it (P10): how a pass is divided
+        makes no difference then. Never raises for positions."""
         context = self._contexts.usable(number)
         full = len(context.working) // self._page_size
-        return self._commit(context, self._increasing_pages(context, full)) if full else NOTHING_COMMITTED
+        return (
+            self._commit(context, self._increasing_pages(context, full, one_by_one=True)) if full else NOTHING_COMMITTED
+        )
 
     def match_prefix(self, number: int, tokens: Sequence[WorkingToken], limit: int | None = None) -> int:
         """Attaches cached pages that hold the context's working tokens followed by `tokens` (K5-K7).
@@ -176,12 +179,13 @@ class WorkingPages:
         context = self._contexts.usable(number)
         if not _outlives(context):
             return
-        size, lowest, key = self._page_size, context.highest_position, last_key(context.leaf)
+        size, highest, key = self._page_size, context.highest_position, last_key(context.leaf)
         for first in range(0, (len(context.working) + limit) // size * size, size):
             page = page_tokens(context.working, tokens, first, size)
-            if not are_plain(page) or min(map(_POSITION, page)) <= lowest:
+            positions = list(map(_POSITION, page))
+            if not are_plain(page) or min(positions) <= highest:
                 return
-            key = self._hasher.key(key, page)
+            key, highest = self._hasher.key(key, page), max(positions)
             yield PageRecord(key, pack(page), size, None, context.owner.user)
 
     def opening(
@@ -194,7 +198,8 @@ class WorkingPages:
         page = page_tokens(context.working, tokens, pages * size, size)
         if not page or not _outlives(context) or not are_plain(page):
             return
-        if min(map(_POSITION, page)) <= context.highest_position:
+        before = page_tokens(context.working, tokens, 0, pages * size)
+        if min(map(_POSITION, page)) <= max([context.highest_position, *map(_POSITION, before)]):
             return
         parent, user = last_key(context.leaf) if after is None else after, context.owner.user
         if len(page) == size:
@@ -250,19 +255,19 @@ class WorkingPages:
         self._move_to(context, place)
 
     def _follow(self, context: Context, new: Sequence[WorkingToken], pages: int) -> _Cached:
-        size, lowest = self._page_size, context.highest_position
-        place, key, highest = _end(context), last_key(context.leaf), lowest
+        size = self._page_size
+        place, key, highest = _end(context), last_key(context.leaf), context.highest_position
         records: list[PageRecord] = []
         for number in range(pages):
             tokens = page_tokens(context.working, new, number * size, size)
             positions = list(map(_POSITION, tokens))
-            if min(positions) <= lowest:
+            if min(positions) <= highest:
                 break
             key = self._hasher.key(key, tokens)
             found = self._trie.find(place, key, pack(tokens))
             if found is None:
                 break
-            place, highest = found, max(highest, *positions)
+            place, highest = found, max(positions)
             records.append(place.segment.pages[place.pages - 1])
         return _Cached(place, records, highest)
 
@@ -313,13 +318,16 @@ class WorkingPages:
         if place != _end(context):
             context.leaf = self._trie.move(context.leaf, place)
 
-    def _increasing_pages(self, context: Context, pages: int) -> int:
-        """How many leading full working pages, at most `pages`, have only positions above the committed ones (P7)."""
+    def _increasing_pages(self, context: Context, pages: int, *, one_by_one: bool = False) -> int:
+        """How many leading full working pages, at most `pages`, have only positions above the committed ones (P7);
+        `one_by_one`, also above those of the pages before them."""
         size, highest = self._page_size, context.highest_position
         for number in range(pages):
-            page = context.working[number * size : (number + 1) * size]
-            if min(map(_POSITION, page)) <= highest:
+            positions = list(map(_POSITION, context.working[number * size : (number + 1) * size]))
+            if min(positions) <= highest:
                 return number
+            if one_by_one:
+                highest = max(positions)
         return pages
 
     def _keep_tokens(self, context: Context, tokens: int) -> None:

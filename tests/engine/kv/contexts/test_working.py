@@ -59,6 +59,18 @@ def test_only_full_pages_are_committed(store: PageStore):  # T2, P7
     assert counters(store, context) == (1, 1, 4)
 
 
+@pytest.mark.parametrize("parts", [(32,), (16, 16), (5, 27)], ids=str)
+def test_pages_of_a_pass_are_committed_as_if_each_were_a_pass(store: PageStore, parts: tuple[int, ...]):  # P10
+    context, positions = store.create(), [*range(100, 116), *range(16, 32)]
+    store.working.reserve(context, 2)
+    for count in parts:
+        store.working.append(context, [WorkingToken(1, positions.pop(0)) for _ in range(count)])
+        store.working.commit_full(context)
+    assert counters(store, context) == (1, 1, 16)
+    with pytest.raises(PageCommitError):
+        store.working.commit(context, 1)
+
+
 @pytest.mark.parametrize(("first", "allowed"), [(31, False), (32, True), (100, True)])
 def test_positions_must_exceed_the_highest_committed_one(store: PageStore, first: int, allowed: bool):  # T3
     context = working(store, 32, 2)

@@ -169,7 +169,7 @@ def test_attached_pages_obey_the_order_of_positions(world: World):  # K5, P7
     world.check()
 
 
-def test_the_highest_position_of_all_attached_pages_counts(world: World):  # K5, P7
+def test_an_attached_page_lies_above_those_attached_before_it(world: World):  # K5, P7, P10
     store, tokens = world.store, [WorkingToken(i, (100 + i) % 104) for i in range(8)]
     contexts = [store.create(), store.create()]
     for context in contexts:
@@ -177,7 +177,7 @@ def test_the_highest_position_of_all_attached_pages_counts(world: World):  # K5,
         store.working.append(context, tokens)
     store.working.commit(contexts[0], 2)
     assert store.working.match_prefix(contexts[1], [WorkingToken(8, 8)]) == 0
-    assert store.contexts[contexts[1]].counters().committed == 2
+    assert [store.contexts[context].counters().committed for context in contexts] == [2, 1]
     for context in contexts:
         store.working.reserve(context, 1)
         store.working.append(context, [WorkingToken(8 + i, 8 + i) for i in range(4)])
