@@ -74,7 +74,7 @@ def min_p(row: Row, p: Number = 0.05) -> Value:
 
     The same as `Sampler.min_p` at temperature 1; here it comes before the sampler's temperature.
     """
-    return where(row.probabilities >= p * row.probabilities.max(), row.logits, -inf)
+    return where(row.logits >= row.logits.max() + p.log(), row.logits, -inf)
 
 
 @rule
@@ -93,9 +93,8 @@ def top_n_sigma(row: Row, n: Number = 1.0) -> Value:
 def eta(row: Row, epsilon: Number = 3e-4) -> Value:
     """Cuts tokens less likely than `epsilon` and than sqrt(epsilon)·exp(-entropy) (Hewitt et al. 2022, arXiv
     2210.15191). The likeliest token always stays."""
-    p = row.probabilities
-    scaled = p * row.entropy.exp()  # at least sqrt(epsilon) where its square is at least epsilon
-    return where((p >= epsilon) | (scaled * scaled >= epsilon) | (p >= p.max()), row.logits, -inf)
+    logs, least = row.log_probabilities, minimum(epsilon.log(), 0.5 * epsilon.log() - row.entropy)
+    return where(logs >= minimum(least, logs.max()), row.logits, -inf)
 
 
 @rule(candidates=256)
@@ -155,8 +154,8 @@ def entropy_gate(token: int, nats: float = 2.0, bonus: float = 3.0, pause: float
 
 @rule
 def _mirostat(row: Row, mu: Number, tau: Number, rate: Number) -> tuple[Value, dict[str, Number]]:
-    surprise = row.surprise()
-    kept = where((surprise <= mu) | (surprise <= surprise.min()), row.log_probabilities, -inf)
+    logs = row.log_probabilities
+    kept = where(logs >= minimum(mu * -log(2), logs.max()), logs, -inf)
     observed = (kept.log_sum_exp() - kept.at(row.drawn)) / log(2)
     return kept, {"mu": mu - rate * (observed - tau)}
 
@@ -187,7 +186,7 @@ def contrastive(row: Row, amateur: OtherRow, plausible: Number = 0.1, strength: 
     """Contrastive decoding: of the tokens at least `plausible` times as likely as the likeliest (Li et al. 2022, arXiv
     2210.15097), those that an amateur finds less likely gain: (1 + strength)·expert - strength·amateur (O'Brien and
     Lewis 2023, arXiv 2309.09117). The amateur is a context with less to go on, or without the expert's adapter."""
-    kept = row.probabilities >= plausible * row.probabilities.max()
+    kept = row.logits >= row.logits.max() + plausible.log()
     return where(kept, row.logits + strength * (row.logits - amateur.logits), -inf)
 
 

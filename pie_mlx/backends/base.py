@@ -115,6 +115,10 @@ class Backend:
         1]."""
         return mx.softmax(logits / temperature, axis=-1, precise=True)
 
+    def largest(self, rows: mx.array) -> mx.array:
+        """The largest of each of the `rows` [rows, width], [rows, 1]; NaN where one is."""
+        return mx.max(rows, axis=-1, keepdims=True)
+
     def exponential(self, values: mx.array) -> mx.array:
         """e to the power of each value."""
         return mx.exp(values)

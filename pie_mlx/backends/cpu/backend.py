@@ -85,11 +85,15 @@ class CpuBackend(Backend):
         """Uses powers of two (`numerics.likelihoods`)."""
         return numerics.likelihoods(logits, temperature)
 
+    def largest(self, rows: mx.array) -> mx.array:
+        """In two stages (`numerics.largest`)."""
+        return numerics.largest(rows)
+
     def exponential(self, values: mx.array) -> mx.array:
         """Uses powers of two."""
         return numerics.exponential(values)
 
     def log_sum_exp(self, rows: mx.array) -> mx.array:
         """Uses powers of two."""
-        top = mx.max(rows, axis=-1, keepdims=True)
+        top = numerics.largest(rows)
         return top + mx.log(mx.sum(numerics.exponential(rows - top), axis=-1, keepdims=True))

@@ -17,6 +17,10 @@ BLOCK = 1 << 8
 """Keys per product for heads with more scores than that."""
 
 
+COLUMNS = 1 << 5
+"""Numbers of a row that are compared with those of the next part of it."""
+
+
 class CpuNumerics(Numerics):
     """Uses powers of two for many scores, since MLX's exp takes 2.5 times as long, and blocks of keys that OpenBLAS
     does not copy."""
@@ -52,7 +56,16 @@ def forbid(logits: mx.array, masks: npt.NDArray[np.uint32]) -> mx.array:
 
 def likelihoods(logits: mx.array, temperature: mx.array) -> mx.array:
     """`Backend.likelihoods` with powers of two: MLX's exp alone takes more than twice as long as all of this."""
-    return mx.power(2.0, (logits - mx.max(logits, axis=-1, keepdims=True)) * (LOG2_E / temperature))
+    return mx.power(2.0, (logits - largest(logits)) * (LOG2_E / temperature))
+
+
+def largest(rows: mx.array) -> mx.array:
+    """`Backend.largest` of columns first, where the width allows: MLX compares columns five times as fast as within a
+    row."""
+    width = rows.shape[-1]
+    if width < 2 * COLUMNS or width % COLUMNS:
+        return mx.max(rows, axis=-1, keepdims=True)
+    return mx.max(mx.max(mx.unflatten(rows, -1, (-1, COLUMNS)), axis=-2), axis=-1, keepdims=True)
 
 
 def exponential(values: mx.array) -> mx.array:

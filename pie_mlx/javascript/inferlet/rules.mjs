@@ -5,7 +5,7 @@
 
 import { integers } from './_calls/checks.mjs';
 import { rule, whole } from './_rules/definition.mjs';
-import { hashUniform, massThreshold, where } from './_rules/values.mjs';
+import { hashUniform, massThreshold, minimum, where } from './_rules/values.mjs';
 import { InvalidArgumentError } from './errors.mjs';
 
 export { rule, vector, whole } from './_rules/definition.mjs';
@@ -20,8 +20,8 @@ export { hashUniform, massThreshold, maximum, minimum, scatter, Value, where } f
  */
 export const minP = rule(
   function minP(row, { p }) {
-    const { probabilities } = row;
-    return where(probabilities.greaterEqual(p.multiply(probabilities.max())), row.logits, -Infinity);
+    const { logits } = row;
+    return where(logits.greaterEqual(logits.max().add(p.log())), logits, -Infinity);
   },
   { parameters: { p: 0.05 } },
 );
@@ -48,10 +48,9 @@ export const topNSigma = rule(
  */
 export const eta = rule(
   function eta(row, { epsilon }) {
-    const { probabilities, entropy } = row;
-    const scaled = probabilities.multiply(entropy.exp()); // at least sqrt(epsilon) where its square is at least epsilon
-    const likely = probabilities.greaterEqual(epsilon).or(scaled.multiply(scaled).greaterEqual(epsilon));
-    return where(likely.or(probabilities.greaterEqual(probabilities.max())), row.logits, -Infinity);
+    const logs = row.logProbabilities;
+    const least = minimum(epsilon.log(), row.constant(0.5).multiply(epsilon.log()).subtract(row.entropy));
+    return where(logs.greaterEqual(minimum(least, logs.max())), row.logits, -Infinity);
   },
   { parameters: { epsilon: 3e-4 } },
 );
@@ -137,9 +136,8 @@ export function entropyGate({ token, nats = 2, bonus = 3, pause = 32 }) {
 
 const steered = rule(
   function mirostat(row, { mu, tau, rate }) {
-    const surprise = row.surprise();
-    const isKept = surprise.lessEqual(mu).or(surprise.lessEqual(surprise.min()));
-    const logits = where(isKept, row.logProbabilities, -Infinity);
+    const logs = row.logProbabilities;
+    const logits = where(logs.greaterEqual(minimum(mu.multiply(-Math.log(2)), logs.max())), logs, -Infinity);
     const observed = logits.logSumExp().subtract(logits.at(row.drawn)).divide(Math.log(2));
     return { logits, states: { mu: mu.subtract(rate.multiply(observed.subtract(tau))) } };
   },
@@ -185,7 +183,7 @@ export const guidance = rule(
  */
 export const contrastive = rule(
   function contrastive(row, { plausible, strength }, { amateur }) {
-    const kept = row.probabilities.greaterEqual(plausible.multiply(row.probabilities.max()));
+    const kept = row.logits.greaterEqual(row.logits.max().add(plausible.log()));
     return where(kept, row.logits.add(strength.multiply(row.logits.subtract(amateur.logits))), -Infinity);
   },
   { parameters: { plausible: 0.1, strength: 0.5 }, others: ['amateur'] },

@@ -34,6 +34,10 @@ def _log_sum_exp(row: mx.array) -> mx.array:
     return current_backend().log_sum_exp(row)
 
 
+def _largest(row: mx.array) -> mx.array:
+    return current_backend().largest(row)
+
+
 def _cumulative_sum(row: mx.array) -> mx.array:
     return mx.cumsum(row, axis=-1)
 
@@ -76,7 +80,7 @@ ARRAY_OPERATIONS: dict[str, Callable[..., mx.array]] = {
     "or": mx.logical_or,
     "where": mx.where,
     "sum": _reduced(mx.sum),
-    "max": _reduced(mx.max),
+    "max": _largest,
     "min": _reduced(mx.min),
     "mean": _reduced(mx.mean),
     "log_sum_exp": _log_sum_exp,

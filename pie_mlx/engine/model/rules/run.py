@@ -8,9 +8,16 @@ import mlx.core as mx
 import numpy as np
 
 from pie_mlx.backends import current_backend
-from pie_mlx.calls import FORBIDDEN, OPERATIONS, RuleArray, RuleNode, RuleUse
+from pie_mlx.calls import FORBIDDEN, RuleArray, RuleNode, RuleUse
+from pie_mlx.engine.model.likeliest import likeliest
 from pie_mlx.engine.model.rules.checking import reached
-from pie_mlx.engine.model.rules.evaluation import CONSTANTS, compiled_answer, computed, held_array, sources_of
+from pie_mlx.engine.model.rules.evaluation import (
+    compiled_answer,
+    computations_of,
+    held_array,
+    probabilities_of,
+    sources_of,
+)
 from pie_mlx.engine.model.rules.repetitions import repetitions
 from pie_mlx.engine.model.token_counts import NOTHING, TokenCounts
 from pie_mlx.metal.arrays import from_host, integers
@@ -61,10 +68,12 @@ class RuleRun:
         self._hidden = hidden
         self._logits, self._rows, self._counts, self._last = mx.maximum(logits, FORBIDDEN), rows, counts, last
         self._values: dict[int, mx.array] = {}
+        self._computations = computations_of(rows[0].use.code)
         self._drawn: mx.array | None = None
-        answer = self._compiled_answer() if current_backend().compiles else self._value(self.graph.answer)
-        largest = mx.max(answer, axis=-1, keepdims=True)  # NaN if one is
-        self.failed = mx.isnan(largest[:, 0]) | (largest[:, 0] == mx.inf)
+        self._compiles = current_backend().compiles
+        answer = self._compiled_answer() if self._compiles else self._value(self.graph.answer)
+        largest = current_backend().largest(answer)  # NaN if one is
+        self.failed = mx.squeeze(~(largest < mx.inf), -1)
         """Whether the answer of each row is no number somewhere, [rows] bool."""
         self.answer = self._of_all_tokens(answer, largest > _NOTHING_LEFT, logits)
         """The new logits; the old ones of rows in which nothing would be left."""
@@ -104,7 +113,7 @@ class RuleRun:
         count = self.graph.candidates
         if not 0 < count < self._logits.shape[-1]:
             return None
-        ids = mx.sort(mx.argpartition(-self._logits, count - 1, axis=-1)[:, :count], axis=-1)
+        ids = likeliest(self._logits, count)
         order = mx.argsort(-mx.take_along_axis(self._logits, ids, axis=-1), axis=-1)
         return mx.take_along_axis(ids, order, axis=-1).astype(mx.int32)
 
@@ -115,6 +124,13 @@ class RuleRun:
             return mx.where(kept, answer, logits)
         answer = mx.where(kept, answer, mx.take_along_axis(logits, chosen, axis=-1))
         return mx.put_along_axis(mx.where(kept, -mx.inf, logits), chosen, answer, axis=-1)
+
+    @cached_property
+    def _masses(self) -> tuple[mx.array, mx.array, mx.array]:
+        """The largest logit of each row [rows, 1], e to the power of how far each is from it, and the sum of these."""
+        top = current_backend().largest(self._logits)
+        masses = current_backend().exponential(self._logits - top)
+        return top, masses, mx.sum(masses, axis=-1, keepdims=True)
 
     @cached_property
     def _seen(self) -> mx.array:
@@ -148,11 +164,20 @@ class RuleRun:
     def _value(self, place: int) -> mx.array:
         found = self._values.get(place)
         if found is None:
-            node = self.graph.nodes[place]
-            found = self._values[place] = self._computed(node, [self._value(index) for index in node.inputs])
+            node, compute = self.graph.nodes[place], self._computations[place]
+            if compute is None:
+                found = self._source(node)
+            elif not self._compiles and place in probabilities_of(self._rows[0].use.code):
+                _, masses, total = self._masses
+                found = self._of_candidates(masses) / total
+            else:
+                inputs = [self._value(index) for index in node.inputs]
+                found = compute(inputs, self._chosen, self._logits.shape[-1])
+            self._values[place] = found
         return found
 
-    def _computed(self, node: RuleNode, inputs: Sequence[mx.array]) -> mx.array:
+    def _source(self, node: RuleNode) -> mx.array:
+        """What is not computed from results of the rule."""
         match node.operation:
             case "parameter":
                 return self._parameter(node.name)
@@ -170,10 +195,8 @@ class RuleRun:
                 return self._hidden_states(self._other_rows(node.name))
             case "vector_parameter":
                 return self._vectors(node.name)
-            case operation if OPERATIONS[operation].inputs or operation in CONSTANTS:
-                return computed(self.graph, node, inputs, self._chosen, self._logits.shape[-1])
             case operation:
-                return self._source(operation)
+                return self._of_rows(operation)
 
     def _compiled_answer(self) -> mx.array:
         """The answer, compiled: for rows up to a power of two, so that few numbers of rows occur."""
@@ -186,7 +209,7 @@ class RuleRun:
         self._values[self.graph.answer] = answer  # states may read it
         return answer
 
-    def _source(self, name: str) -> mx.array:
+    def _of_rows(self, name: str) -> mx.array:
         """What is known of the rows."""
         match name:
             case "logits":
@@ -199,12 +222,15 @@ class RuleRun:
             case "seen":
                 return self._of_candidates(self._seen) >= 0
             case "repeated":
-                last, shape = self._source("previous"), self._logits.shape
+                last, shape = self._of_rows("previous"), self._logits.shape
                 return self._of_candidates(
                     repetitions(self._counts, last, shape, self._last is None, self.graph.breakers)
                 )
-            case "log_total":
+            case "log_total" if self._compiles:
                 return current_backend().log_sum_exp(self._logits)
+            case "log_total":
+                top, _, total = self._masses
+                return top + mx.log(total)
             case "previous":
                 last = self._last
                 return (integers([row.previous for row in self._rows]) if last is None else last)[:, None]

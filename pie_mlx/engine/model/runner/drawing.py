@@ -9,6 +9,7 @@ import numpy as np
 
 from pie_mlx.backends import current_backend
 from pie_mlx.calls import Sampler
+from pie_mlx.engine.model.likeliest import likeliest
 from pie_mlx.engine.model.runner.batch import Draws
 from pie_mlx.metal.arrays import integers
 
@@ -18,7 +19,7 @@ def from_whole_row(rows: mx.array, draws: Draws) -> mx.array:
     mass = _mass(rows, draws)
     if any(sampler.min_probability for sampler in draws.samplers):
         min_p = _column([sampler.min_probability for sampler in draws.samplers])
-        mass = mx.where(mass >= min_p * mx.max(mass, axis=-1, keepdims=True), mass, 0)
+        mass = mx.where(mass >= min_p * current_backend().largest(mass), mass, 0)
     return _first_above(mass, draws)[:, 0].astype(mx.uint32)
 
 
@@ -34,7 +35,7 @@ def from_most_likely(rows: mx.array, draws: Draws, candidates: int) -> tuple[mx.
     count = min(candidates, vocabulary)
     if count < vocabulary:
         # Ascending ids before a stable sort: equal probabilities rank by id.
-        ids = mx.sort(mx.argpartition(-probabilities, count - 1, axis=-1)[:, :count], axis=-1)
+        ids = likeliest(probabilities, count)
         found = mx.take_along_axis(probabilities, ids, axis=-1)
     else:
         ids, found = mx.broadcast_to(mx.arange(vocabulary), probabilities.shape), probabilities

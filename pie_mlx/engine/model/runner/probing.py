@@ -23,6 +23,7 @@ from pie_mlx.calls import (
     Probe,
     RawLogits,
 )
+from pie_mlx.engine.model.likeliest import likeliest
 from pie_mlx.metal.arrays import host_view, integers
 
 LOWEST_TEMPERATURE = 1e-30
@@ -162,7 +163,7 @@ def likely_logprobs(logits: mx.array, rows: Sequence[int], tokens: mx.array, cou
     log-probability at temperature 1 of each: int32 and float32 [draws, 1 + count]."""
     chosen = _chosen(logits, rows)
     count = min(count, chosen.shape[-1])
-    likely = mx.argpartition(-chosen, count - 1, axis=-1)[:, :count]
+    likely = likeliest(chosen, count)
     ids = mx.concatenate([tokens.astype(mx.int32)[:, None], likely.astype(mx.int32)], axis=-1)
     return ids, mx.take_along_axis(chosen, ids, axis=-1) - mx.logsumexp(chosen, axis=-1, keepdims=True)
 
@@ -182,6 +183,6 @@ def _likely(row: mx.array, probe: Distribution) -> tuple[mx.array, mx.array]:
     if count == vocabulary:
         order = mx.argsort(-probabilities)
     else:
-        likely = mx.sort(mx.argpartition(-probabilities, count - 1)[:count])
+        likely = likeliest(probabilities[None], count)[0]
         order = likely[mx.argsort(-probabilities[likely])]
     return order, probabilities[order]

@@ -13,6 +13,7 @@ import numpy as np
 
 from pie_mlx.backends import current_backend
 from pie_mlx.calls import MOST_DRAWS, AnyResult, HiddenMean, HiddenState, Probe, SampledTokens, Sampler
+from pie_mlx.engine.model.rules.evaluation import reads_random
 from pie_mlx.engine.model.rules.run import RuledRow, RuleRun, StateRow, run_rules
 from pie_mlx.engine.model.runner.batch import Draws, EntryResult, LogitsRequest, PackedMask, Reads, SharedDraw
 from pie_mlx.engine.model.runner.drawing import from_most_likely, from_whole_row, needs_order
@@ -199,7 +200,8 @@ class Sampling:
         inputs = self._inputs
         previous = inputs[row] if not isinstance(inputs, mx.array) and row < len(inputs) else 0
         others = self._gangs[read.gang].rows if read.gang else ()
-        return RuledRow(sampler.rule, previous, uniform(read.stream, read.counter, MOST_DRAWS), before, others, row)
+        random = uniform(read.stream, read.counter, MOST_DRAWS) if reads_random(sampler.rule.code) else 0.0
+        return RuledRow(sampler.rule, previous, random, before, others, row)
 
     def _build(self, one: _Round) -> Iterator[_Drawn]:
         """The draws of a round; the states that they leave are there for the next one."""
