@@ -14,6 +14,7 @@ from pie_mlx.engine.kv.inflight_prefixes import InflightPrefixes
 from pie_mlx.engine.language import Language
 from pie_mlx.engine.market import Horizon
 from pie_mlx.engine.market.accounting import Accounting
+from pie_mlx.engine.model.rules.warming import RuleWarmer
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.model.runner.token_watch import TokenWatch
 from pie_mlx.engine.model_names import ModelNames
@@ -51,6 +52,8 @@ class Services:
     page_report: PageReport
     emit: Callable[[Event], None]
     details: WantedDetails
+    rules: RuleWarmer | None = None
+    """None where the device compiles no rules."""
     held_bytes: int = 0
     """What weights and pools take of the memory."""
     clock: Callable[[], float] = time.monotonic

@@ -24,6 +24,7 @@ from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.loading.load import loading_model, null_model, scripted_model
 from pie_mlx.engine.model.memory import BatchSize, MemoryShare, wiring_facts
 from pie_mlx.engine.model.parts import Parts, Pause, in_one
+from pie_mlx.engine.model.rules.warming import RuleWarmer
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.model.runner.warm_up import warming_up
 from pie_mlx.engine.paging.archive import SnapshotArchive, signature_of
@@ -99,10 +100,14 @@ async def start_services(
         emit(EngineStarted(model.name, settings.policy, store.pool.capacity, settings.page_size))
     common.started.add(model.name)
     queue = _begin_to_tick(settings, common, store, runner, accounting, spill, disk, emit, stopping)
+    model_info = _model_info(settings, model, language.chats.plain, vectors.format)
+    rules = RuleWarmer(model_info) if model.backend.compiles else None
+    if rules is not None:
+        stopping.push_async_callback(rules.close)
     return Services(
         seed=common.seed,
         names=common.names,
-        model_info=_model_info(settings, model, language.chats.plain, vectors.format),
+        model_info=model_info,
         runner=runner,
         store=store,
         queue=queue,
@@ -117,6 +122,7 @@ async def start_services(
         page_report=page_report,
         emit=emit,
         details=common.details,
+        rules=rules,
         jumps=settings.grammar_jumps and settings.script is None,  # a script follows a text token by token
         held_bytes=_held_bytes(model, draft),
     )

@@ -117,6 +117,8 @@ async def _pass(
         now = services.clock()
         for one in gang:
             one.requested_seconds = now
+        if services.rules is not None:
+            await services.rules.warm(call.slots)
         held.enter_context(services.queue.together(gang))
         await services.queue.restore_together(gang)
         claimed = claimed_tokens(context, call)

@@ -96,6 +96,8 @@ async def _pass(
     async with context.turn:
         context.check_live()
         context.requested_seconds = services.clock()
+        if services.rules is not None:
+            await services.rules.warm(call.slots)
         await services.queue.restore(context, computes=True)
         jumps = bool(matchers) and may_jump(services, context, call)
         jump = find_jump(services, process, context, call, matchers) if jumps else None

@@ -19,6 +19,9 @@ Computation = Callable[[Sequence[mx.array], mx.array | None, int], mx.array]
 """The result of an operation on the results of its inputs, int32 [rows, candidates] the ids of the candidates, and the
 size of the vocabulary."""
 
+MOST_COMPILED = 256
+"""Rules that stay compiled."""
+
 compile_function = cast("Callable[[RowFunction], RowFunction]", cast("Any", mx).compile)
 
 
@@ -82,7 +85,7 @@ def probabilities_of(code: bytes) -> frozenset[int]:
     return frozenset(place for place, node in enumerate(nodes) if node.operation == "exp" and logs[node.inputs[0]])
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=MOST_COMPILED)
 def compiled_answer(code: bytes, chooses: bool, vocabulary: int) -> RowFunction:
     """The answer of a rule as a compiled function of the results at `sources_of` it, and, if the rule `chooses`
     candidates, of their ids after these. MLX compiles it again for each other number of rows: give few."""

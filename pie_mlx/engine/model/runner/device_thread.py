@@ -1,4 +1,4 @@
-"""The one thread that owns every `mx` call."""
+"""The one thread that computes with models and pages."""
 
 import time
 from collections.abc import Callable

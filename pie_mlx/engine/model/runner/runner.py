@@ -1,4 +1,4 @@
-"""Runs the batches of one model on the thread that owns every `mx` call."""
+"""Runs the batches of one model on the thread that computes with models and pages."""
 
 import asyncio
 from collections.abc import Callable, Sequence
