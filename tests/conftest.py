@@ -34,6 +34,5 @@ def pytest_collection() -> Generator[None, None, None]:
     try:
         return (yield)
     finally:
-        gc.enable()
-        gc.collect()
         gc.freeze()
+        gc.enable()

@@ -27,12 +27,19 @@ EMULATED = (
     "tests/metal/page_pool/test_pool.py",
 )
 
+ONE_BATCH_OF_EACH_KIND = "not (verification or chunk or mixed or masked)"
+"""Of steps that the pool computes: the rest import nothing else."""
+
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="the emulator runs on Linux")
 @pytest.mark.timeout(300)
 def test_the_emulated_suite_passes_without_it() -> None:
     environment = os.environ | {"PIE_METAL": "emulate"}
     ended = subprocess.run(
-        [sys.executable, "-c", REFUSING, *EMULATED], capture_output=True, text=True, env=environment, check=False
+        [sys.executable, "-c", REFUSING, *EMULATED, "-k", ONE_BATCH_OF_EACH_KIND],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
     )
     assert ended.returncode == 0, ended.stdout[-3000:] + ended.stderr[-3000:]

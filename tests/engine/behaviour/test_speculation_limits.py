@@ -169,10 +169,11 @@ async def test_drafts_beyond_the_pool_are_not_run() -> None:  # P4, P10
             assert output.raw.drafted == 2 * PAGE - len(prompt)
 
 
-async def test_drafts_do_not_pass_the_models_last_position(engine: Running) -> None:  # F4
-    last = engine.model.info.maximum_positions
-    with Context(engine.model) as context:
-        context.append([5] * (last - 3))
+async def test_drafts_do_not_pass_the_models_last_position(
+    tiny_model_directory: Callable[[str], Path],
+) -> None:  # F4
+    with running(model=str(tiny_model_directory("qwen3"))) as started, Context(started.model) as context:
+        context.append([5] * (started.model.info.maximum_positions - 3))
         await context.flush()
         context.append([6])
         generator = context.generate(

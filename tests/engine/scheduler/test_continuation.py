@@ -5,6 +5,7 @@ import gc
 import threading
 from collections.abc import Callable
 from itertools import accumulate
+from pathlib import Path
 from typing import Any
 
 import mlx.core as mx
@@ -19,7 +20,7 @@ from pie_mlx.errors import BatchFailedError, ContextReleasedError, InvalidArgume
 from pie_mlx.events import Event, PassCompleted, TickCompleted
 from tests.addresses import addresses
 from tests.engine.outcome import Outcome, outcome
-from tests.engine.running import Running, finished, in_context, running
+from tests.engine.running import Running, finished, in_context, running, small_prompt
 
 pytestmark = pytest.mark.usefixtures("one_step_at_a_time")
 
@@ -34,9 +35,9 @@ def passes(events: list[Event]) -> list[PassCompleted]:
     return [event for event in events if isinstance(event, PassCompleted)]
 
 
-async def a_few_passes(engine: Running) -> None:
+async def a_few_passes(engine: Running, count: int = 2) -> None:
     before = len(passes(engine.events))
-    while len(passes(engine.events)) < before + 5:  # noqa: ASYNC110 - events tell no loop
+    while len(passes(engine.events)) < before + count:  # noqa: ASYNC110 - events tell no loop
         await asyncio.sleep(0)
 
 
@@ -133,11 +134,13 @@ async def test_a_step_draws_at_least_one_token(engine: Running, count: int) -> N
             step.up_to(count)
 
 
-async def test_a_text_without_a_limit_ends_at_the_last_position(forwards: list[calls.Forward]) -> None:  # G6
-    with running(total_pages=300) as started:
+async def test_a_text_without_a_limit_ends_at_the_last_position(
+    tiny_model_directory: Callable[[str], Path],
+) -> None:  # G6
+    with running(model=str(tiny_model_directory("qwen3"))) as started:
         maximum = started.model.info.maximum_positions
         with Context(started.model) as context:
-            context.append(started.prompt(maximum - 20))
+            context.append(small_prompt(maximum - 20))
             generator = context.generate(GREEDY, stop=[], auto_flush=False)
             assert len(await generator.collect_tokens()) == 21
             assert generator.finish_reason == "length"
@@ -173,7 +176,7 @@ async def test_an_idle_scope_holds_for_a_text_under_way(engine: Running) -> None
         await a_few_passes(engine)
         with context.idle():
             first_event = len(engine.events)
-            await a_few_passes(engine)
+            await a_few_passes(engine, 4)
             bids = [event.bid for event in passes(engine.events[first_event:])]
         assert len(await work) == 300
     assert bids[2:] == [0.0] * (len(bids) - 2)
