@@ -8,7 +8,7 @@ from pie_mlx import calls
 from pie_mlx.engine.handlers.base import answers
 from pie_mlx.engine.handlers.forward.checkpointing import keep_state
 from pie_mlx.engine.handlers.forward.continuation import check_claimed
-from pie_mlx.engine.handlers.forward.drawn_tokens import tell_drawn
+from pie_mlx.engine.handlers.forward.drawn_tokens import report_drawn
 from pie_mlx.engine.hosting.process import HostedProcess
 from pie_mlx.engine.kv import Fork
 from pie_mlx.engine.scheduler.live_context import LiveContext
@@ -90,7 +90,7 @@ def _count_claimed(services: Services, process: HostedProcess, context: LiveCont
     now, held = services.clock(), services.store.sequence_length(context.id)
     services.emit(PassCompleted(process.id, context.id, 0, claimed, claimed, held, now, now, following=claimed - 1))
     if context.watch is not None:
-        tell_drawn(services, process, context, context.watch, claimed=claimed)
+        report_drawn(services, process, context, context.watch, claimed=claimed)
 
 
 @asynccontextmanager

@@ -137,7 +137,7 @@ async def _vectors(
 async def _encoded(
     services: Services, process: HostedProcess, embedder: Embedder, inputs: Sequence[EncoderInput], reading: Reading
 ) -> Rows:
-    """Of an encoder, paid for by the tokens of all inputs."""
+    """The outputs of an encoder, charged as the tokens of all inputs."""
     assert embedder.queue is not None
     count = sum(map(len, inputs))
     reservation, read = services.accounting.reserve_tokens(process.account, count), 0

@@ -1,4 +1,4 @@
-"""Prompts of models with recurrent layers: which states are kept, and where a later prompt goes on.
+"""Prompts of models with recurrent layers: which states are kept, so that a later prompt can continue there.
 
 Keys and values of any page can be attached. The state of a recurrent layer is known only where it was kept, so pages
 after the last kept state save nothing: every layer computes their tokens again.
@@ -17,19 +17,20 @@ FEWEST_TOKENS = 64
 """A state is kept only after as many computed tokens: keeping one costs a pass, and the memory of many pages."""
 
 FEWEST_BETWEEN = 512
-"""Within a long prompt states are kept that far apart at least, as that many tokens are a pass anyway."""
+"""The least distance of states within a long prompt: so many tokens are a pass of their own anyway."""
 
 
 class Attached(NamedTuple):
-    """How many inputs of a pass are on cached pages that were `attached`, and how many more on others, which are
-    computed again: `replayed`."""
+    """How many inputs of a pass are on cached pages that were `attached`; `replayed` more are on cached pages too, but
+    are computed again."""
 
     attached: int
     replayed: int
 
 
 def attach_pages(services: Services, number: int, inputs: Sequence[WorkingToken], limit: int) -> Attached:
-    """Attach cached pages with the first `limit` of `inputs` as far as the context can go on after them."""
+    """Attach cached pages of the first `limit` of `inputs`, up to the last one after which the context can continue:
+    with recurrent layers, that is one with a kept state."""
     working = services.store.working
     if not services.runner.model.recurrent:
         return Attached(working.match_prefix(number, inputs, limit), 0)
@@ -47,18 +48,18 @@ def attach_pages(services: Services, number: int, inputs: Sequence[WorkingToken]
 
 
 def is_shared_soon(services: Services, inputs: Sequence[WorkingToken]) -> bool:
-    """Whether others can go on after these inputs once they are computed here."""
+    """Whether other contexts can continue after these inputs once this one has computed them."""
     return len(inputs) >= FEWEST_TOKENS or not services.runner.model.recurrent
 
 
 async def compute_to_checkpoints(
     services: Services, context: LiveContext, inputs: Sequence[WorkingToken], reads: Sequence[LogitsRequest]
 ) -> int:
-    """Compute leading inputs up to each page whose end is worth a state; how many.
+    """Compute the first inputs, up to the end of each page that is worth a kept state; returns how many.
 
-    These are the last page before the first token that is read, where an equal prompt goes on, the last that is cached
-    already, as there another prompt parted from this one, and the next may do so; and between them pages so far apart
-    that their states take no more memory than the prompt itself.
+    Such are the last page before the first token that is read, where an equal prompt would continue, and the last one
+    that is cached already: another prompt differed from there on, and the next one may. Between them are pages so far
+    apart that their states take no more memory than the prompt itself.
     """
     store, working, done = services.store, services.store.working, 0
     limit = min([len(inputs), *(read.index for read in reads)])
@@ -85,10 +86,10 @@ def keep_state(services: Services, number: int) -> None:
 
 
 def keep_way_back(services: Services, context: LiveContext, before: RecurrentState | None) -> None:
-    """A pass has committed pages, which are the end of what can be truncated: keep the last state that is not after
-    them, `before` the pass or after it.
+    """A pass has committed pages, and no truncation goes further back: keep the last state that is not after them, the
+    one `before` the pass or the one after it.
 
-    Where it is a row of a batch that costs a copy, which only a program that truncates gets.
+    A state that is a row of a batch has to be copied; that is done only for programs that have truncated before.
     """
     store, number = services.store, context.id
     end = store.contexts[number].counters().committed * store.page_size

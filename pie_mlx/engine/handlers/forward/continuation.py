@@ -19,10 +19,10 @@ MOST_PREFETCHED = 16
 """Tokens at most; the fixed cost of a pass is then spread over as many steps."""
 
 FEWEST_PREFETCHED = 3
-"""Where fewer would do, nothing is prefetched: one step is in flight anyway."""
+"""Nothing is prefetched if it would be fewer: one step is in flight anyway."""
 
 LONGEST_SECONDS = 32e-3
-"""How much later the first token may come for the sake of prefetched ones: two frames of a screen."""
+"""Prefetching may delay the token that was asked for by no more than two frames of a screen."""
 
 RunPass = Callable[[Forward, PassContinuation | None], Awaitable[ForwardReply]]
 
@@ -31,8 +31,8 @@ async def run_passes(run: RunPass, contexts: Sequence[LiveContext], call: Forwar
     """Run all passes of a call on `contexts`, the first of which draws; the reply brings their tokens as those of one.
 
     Raises InvalidArgumentError for a call that cannot continue, and what the first pass raises. If a later pass fails,
-    the reply brings the tokens so far, and the next call gets the error. A later call on the context ends the passes,
-    as it comes before steps that its program has not asked for yet (P3).
+    the reply brings the tokens so far, and the next call gets the error. A later call on the context ends the passes:
+    it comes before steps that its program has not asked for yet (P3).
     """
     context = contexts[0]
     sampler, named = next_sampler(call), [one.named for one in contexts]
@@ -57,7 +57,7 @@ async def run_passes(run: RunPass, contexts: Sequence[LiveContext], call: Forwar
             following = _following(call, plan, sampler, drawn.tokens, in_kv)
             reply = await run(following, PassContinuation.of(context, left - 1, stops))
         except (BatchFailedError, ForwardTimeoutError) as error:
-            context.deferred_error = error  # a pass of its own would not meet it again
+            context.deferred_error = error  # the next call would not meet it again
             break
         except (PieError, asyncio.CancelledError):
             break
@@ -130,19 +130,20 @@ def check_claimed(context: LiveContext, claimed: int) -> int:
 
 
 def prefetching(context: LiveContext, call: Forward) -> PassContinuation | None:
-    """The steps that may be taken after a pass before they are asked for; None where a step might be another one."""
+    """What prefetches steps after a pass; None where the program might ask for other steps than these."""
     plan, sampler = call.continuation, next_sampler(call)
     if plan is None or not plan.tokens or sampler is None or sampler.scores:
         return None
     if sampler.rule is not None and (sampler.carries_states or sampler.ends_text):
-        return None  # the reply tells the tokens alone
+        return None  # a reply brings prefetched tokens without their states
     if call.matchers or call.adapter or call.zo_seed:
         return None
     return PassContinuation.of(context, plan.tokens, frozenset(plan.stop_tokens), asked=False)
 
 
 def limit_prefetching(steps: PassContinuation, claimed: int, step_seconds: float | None) -> None:
-    """Prefetch no more than pays where a step takes `step_seconds` lately, and the program used `claimed`."""
+    """Prefetch no more than pays: a step takes `step_seconds` lately, and the program used `claimed` tokens of the last
+    reply."""
     in_time = int(LONGEST_SECONDS / step_seconds) if step_seconds else 0
     steps.trim(min(in_time, _prefetch_limit(steps.context, claimed)) if in_time >= FEWEST_PREFETCHED else 0)
 
@@ -150,7 +151,7 @@ def limit_prefetching(steps: PassContinuation, claimed: int, step_seconds: float
 def _prefetch_limit(context: LiveContext, claimed: int) -> int:
     """Twice as many as the last time, none if the program left some of them unused.
 
-    The first pass of a text, which brings its prompt, is answered at once.
+    The first pass of a text, which computes its prompt, prefetches nothing and so is answered at once.
     """
     before = context.prefetched
     if before is None or claimed < before.drawn:
@@ -159,21 +160,22 @@ def _prefetch_limit(context: LiveContext, claimed: int) -> int:
 
 
 def limit_steps(services: Services, continuation: PassContinuation, claimed: int, length: int) -> None:
-    """Let a continuation after `length` tokens go no further than the model reads and than pays."""
+    """Bound a continuation after `length` tokens by the positions of the model and, if it prefetches, by what pays."""
     continuation.trim(services.model_info.maximum_positions - length)
     if continuation.asked:
         return
     if services.accounting.is_budgeted(continuation.context.account):
-        continuation.trim(0)  # tokens are paid when they are claimed, and others may have used the budget up (M3)
+        # Tokens are paid for when they are claimed: by then other contexts may have used the budget up (M3).
+        continuation.trim(0)
     limit_prefetching(continuation, claimed, services.queue.step_ahead_seconds)
 
 
 def split_prefetched(
     context: LiveContext, call: Forward, steps: PassContinuation | None, results: list[AnyResult], claimed: int
 ) -> list[int]:
-    """The prefetched tokens, taken out of `results`; none if another call waits, which comes before them (P3).
+    """Take the prefetched tokens out of `results`; none if another call waits, which comes before them (P3).
 
-    Counts the `claimed` tokens of the replies before.
+    The `claimed` tokens of earlier replies now count as drawn.
     """
     ahead, rows = list[int](), list[int]()
     if steps is not None and not steps.asked and isinstance(drawn := results[0], SampledTokens):
@@ -191,10 +193,10 @@ def split_prefetched(
     return ahead
 
 
-def count_in(store: PageStore, context: LiveContext, call: Forward, inputs: Sequence[WorkingToken]) -> int:
-    """Count the first inputs of a pass to the context, as far as their KV is prefetched; how many.
+def append_prefetched(store: PageStore, context: LiveContext, call: Forward, inputs: Sequence[WorkingToken]) -> int:
+    """Append to the context the first inputs of a pass whose KV was prefetched; returns how many.
 
-    Never all of them, so that the pass is one like any other.
+    At least one input is left, so that the pass has something to compute like any other.
     """
     known = context.prefetched
     if known is None or context.named != known.named + 1 or context.suspensions != known.suspensions:
@@ -208,8 +210,8 @@ def count_in(store: PageStore, context: LiveContext, call: Forward, inputs: Sequ
     return count
 
 
-def may_go_on(call: Forward, matchers: Sequence[Matcher]) -> bool:
-    """Whether steps may follow the pass: it reserves pages, and advances grammars."""
+def may_continue(call: Forward, matchers: Sequence[Matcher]) -> bool:
+    """Whether steps may follow the pass: it must reserve pages, and advance its grammars if it has some."""
     return call.reserve and (call.advance_slot is not None or not matchers)
 
 
@@ -227,8 +229,8 @@ def advance(
     return any([matcher.is_terminated for matcher in matchers])
 
 
-def finish_of(call: Forward, results: Sequence[AnyResult]) -> str:
-    """Why a text ends with a pass, as far as its call and its rule say."""
+def finish_reason(call: Forward, results: Sequence[AnyResult]) -> str:
+    """Why a text ends with a pass, as its call and its rule say: `stop`, `rule` or `length`; "" if it goes on."""
     plan, steps = call.continuation or call.speculation, call.continuation
     for drawn in results:
         if isinstance(drawn, SampledTokens):

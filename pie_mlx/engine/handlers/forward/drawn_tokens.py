@@ -1,4 +1,4 @@
-"""Tells the watchers of a program which tokens it drew, from what the device found out about each draw."""
+"""Reports to watchers which tokens a program drew, with what the device found out about each draw."""
 
 import math
 
@@ -11,7 +11,7 @@ from pie_mlx.engine.text.tokens.tokenizer import Tokenizer
 from pie_mlx.events import DrawnToken, LikelyToken, TokensDrawn
 
 
-def tell_drawn(
+def report_drawn(
     services: Services,
     process: HostedProcess,
     context: LiveContext,
@@ -20,7 +20,7 @@ def tell_drawn(
     drafted: DraftedPass | None = None,
     claimed: int = 0,
 ) -> None:
-    """Emit the tokens of a watched context that its program has used: those that it counts, and `claimed` more."""
+    """Emit the tokens that the program of a watched context has used: those counted so far, and `claimed` more."""
     tokenizer, right, rejected = services.language.tokenizer, range(0), list[int]()
     if drafted is not None:
         path, begin = drafted.verification.path, context.sampled - len(drafted.emitted())

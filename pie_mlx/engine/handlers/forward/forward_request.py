@@ -27,13 +27,15 @@ from pie_mlx.engine.text.logit_mask import pack_runs
 from pie_mlx.errors import ContextLengthError, InvalidArgumentError, SpeculationError
 
 LONG_REQUEST = 16_384
+"""Tokens and runs that are checked on the engine's loop, which takes 10 ms. More would keep others waiting."""
+
 SLOT_LENGTH = 8
-"""Tokens and runs that are checked on the engine's loop: 10 ms. More would keep others waiting."""
+"""A slot counts as so many tokens."""
 
 
 def check_lengths(call: Forward, length: int, model: ModelInfo) -> None:
-    """Whether a call on a context that holds `length` tokens may be walked through: everything in it is as long as it
-    can be at most. Only the number of tokens at positions of their own is left to the pool to bound.
+    """Check the lengths of a call on a context that holds `length` tokens, before anything walks through it. How many
+    tokens have positions of their own is left to the pool to bound.
 
     Raises InvalidArgumentError for empty input and numbers of positions, masks and slots that do not fit (F3-F7), and
     ContextLengthError for more tokens than the model can reach (F4).
@@ -54,7 +56,7 @@ def check_lengths(call: Forward, length: int, model: ModelInfo) -> None:
 
 
 def check_plans(call: Forward, model: ModelInfo) -> None:
-    """Whether what is planned after the pass may be walked through. Raises InvalidArgumentError, SpeculationError."""
+    """Check the lengths of stop tokens and drafts. Raises InvalidArgumentError and SpeculationError."""
     for what, stops in (
         ("continuation", call.continuation),
         ("speculation", call.speculation),
@@ -75,7 +77,7 @@ def check_plans(call: Forward, model: ModelInfo) -> None:
 async def checked_inputs(
     services: Services, process: HostedProcess, context: LiveContext, call: Forward, length: int, use: AdapterUse
 ) -> tuple[list[WorkingToken], PackedMask | None]:
-    """The inputs of the call, checked, and its logit mask. A long one is checked beside the engine's loop."""
+    """The inputs of the call, checked, and its logit mask. A long call is checked on another thread."""
     check_lengths(call, length, services.model_info)
     if call.positions is not None:
         check_room(services, context, call)
@@ -83,7 +85,7 @@ async def checked_inputs(
     if not is_long(call):
         return _read(call, length, services.model_info, use, recurrent)
     found = await process.time.aside(_read, call, length, services.model_info, use, recurrent)
-    await services.queue.restore(context, computes=True)  # it may have had to go meanwhile
+    await services.queue.restore(context, computes=True)  # it may have been suspended meanwhile
     return found
 
 
@@ -104,7 +106,7 @@ def is_long(call: Forward) -> bool:
 
 
 def _slot_length(slot: Slot) -> int:
-    """In the currency of tokens: a slot is checked one by one."""
+    """How many tokens a slot counts as: the tokens that it names are checked one by one."""
     read = slot.read
     named = read.token_ids if isinstance(read, Logprobs) else read.logit_bias if isinstance(read, Sampler) else ()
     return SLOT_LENGTH + len(named)
@@ -121,8 +123,8 @@ def next_sampler(call: Forward) -> Sampler | None:
 
 
 def read_inputs(call: Forward, length: int, model: ModelInfo, use: AdapterUse) -> list[WorkingToken]:
-    """Check a call on a context that holds `length` tokens; the drained buffer, and then its own input, which is
-    computed with `use` (F1, F10). Its lengths are checked. Any thread may do this.
+    """The inputs of a call on a context that holds `length` tokens, checked: the pending tokens, and then its own ones,
+    which are computed with the adapter `use` (F1, F10). Call `check_lengths` before. Any thread may do this.
 
     Raises InvalidArgumentError for ids, positions, masks or slots out of range (F3-F7, L4), and ContextLengthError for
     a position the model cannot reach (F4).
@@ -148,9 +150,8 @@ def plain_inputs(call: Forward, length: int) -> int:
 
 
 def check_order(call: Forward, inputs: Sequence[WorkingToken], length: int, model: ModelInfo) -> None:
-    """Whether recurrent layers can read a pass on a context that holds `length` tokens: they read all tokens, in the
-    order of the input. Raises InvalidArgumentError for masks that hide something and for positions that change the
-    order (F3, F7)."""
+    """Refuse what recurrent layers cannot do, as they read all tokens in the order of the input. Raises
+    InvalidArgumentError for masks that hide something and for positions that change the order (F3, F7)."""
     own = inputs[len(call.pending) :]
     if any([one.mask is not None for one in own]):
         raise InvalidArgumentError(
@@ -174,9 +175,9 @@ def requests(
     mask: PackedMask | None,
     claimed: int,
 ) -> list[LogitsRequest]:
-    """What to read, with random streams: the counter is the tokens drawn so far plus the rank in this pass (L6).
-    The mean of hidden states is one request for each input that it is of; attention has one for each further input
-    after those of the slots.
+    """What to read of the logits, with random streams: the counter is the number of tokens drawn so far, plus the rank
+    in this pass (L6). A mean of hidden states is one request per input. Attention scores have one per slot, and more
+    for further inputs at the end.
 
     Raises InvalidArgumentError for a sampler that counts from a slot after its row.
     """
@@ -221,7 +222,7 @@ def _positions(call: Forward, first_slot: int, maximum: int) -> list[int]:
 
 
 def _too_long(highest: int, maximum: int, *, counted: bool) -> ContextLengthError:
-    """`counted` where positions are those of the slots, and people think of a length."""
+    """With `counted`, positions are those of the slots, so that the message speaks of a length."""
     if counted:
         what = f"context: {highest + 1} tokens are more than this model reads: at most {maximum}"
     else:
@@ -235,7 +236,7 @@ def _check_rows(rows: Sequence[Sequence[int]], tokens: int, slots: int) -> None:
             f"attention_mask: {len(rows)} rows for {tokens} tokens", hint="give one row per input token"
         )
     longest = max(map(len, rows), default=0)
-    if longest > 2 * slots + 1:  # what one writes who gives each slot a run of its own
+    if longest > 2 * slots + 1:  # a run of its own for each slot
         raise InvalidArgumentError(
             f"attention_mask: {longest} runs for {slots} slots", hint="leave out runs of length 0"
         )

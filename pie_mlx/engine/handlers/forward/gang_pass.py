@@ -1,4 +1,4 @@
-"""One pass of a gang: contexts whose last rows the sampler's rule joins, and which all go on with what it draws."""
+"""One pass of a gang: contexts whose last rows the sampler's rule joins, and which all go on with the token drawn."""
 
 from collections.abc import Coroutine, Sequence
 from contextlib import AsyncExitStack, ExitStack
@@ -11,15 +11,15 @@ from pie_mlx.engine.handlers.forward.checkpointing import keep_way_back
 from pie_mlx.engine.handlers.forward.continuation import (
     advance,
     claimed_tokens,
-    finish_of,
+    finish_reason,
     limit_steps,
-    may_go_on,
+    may_continue,
     run_passes,
     split_prefetched,
 )
-from pie_mlx.engine.handlers.forward.drawn_tokens import tell_drawn
+from pie_mlx.engine.handlers.forward.drawn_tokens import report_drawn
 from pie_mlx.engine.handlers.forward.forward_request import check_lengths, next_sampler, read_inputs, requests
-from pie_mlx.engine.handlers.forward.pass_pages import paid, undone_by_errors
+from pie_mlx.engine.handlers.forward.pass_pages import pay_for, undone_by_errors
 from pie_mlx.engine.handlers.forward.reporting import report_tokens
 from pie_mlx.engine.hosting.process import HostedProcess
 from pie_mlx.engine.kv import WorkingToken
@@ -127,34 +127,24 @@ async def _pass(
             services.rebid(process, context, declared_horizon(*call.horizon))
         for one in gang[1:]:
             one.bid, one.expected = context.bid, context.expected
-        fixed = pack_runs(call.logit_mask, services.model_info.vocabulary_size) if call.logit_mask else None
-        free = freedom_of(matchers)
-        bound = () if free.tokens else matchers
-        mask = allowed_next(bound, fixed) if bound or fixed is not None else None
-        (read,) = requests(services.store, context, call, parts[0].inputs, mask, claimed)
-        read = replace(read, index=len(parts[0].inputs) - 1, gang=context.id)
-        more = None
-        if continuation is not None and may_go_on(call, matchers):
-            continuation.restrict(bound, fixed, free)
-            more = _continued(services, parts, continuation)
+        read, further = _plan(services, parts, matchers, continuation, claimed)
         tokens = sum(len(part.inputs) for part in parts)
-        results = await paid(services, process.account, tokens, more, _run(services, parts, read))
-        further = parts[0].further
+        results = await pay_for(services, process.account, tokens, further, _run(services, parts, read))
         replayed = sum(one.replayed for one in gang)
         for part in parts:
-            _report(services, process, part, finish_of(call, results))
+            _report(services, process, part, finish_reason(call, results))
             if services.details.tokens:
                 report_tokens(services, process, part.context, part.held, part.inputs, results)
         split_prefetched(context, call, None, results, claimed)
-        context.sampled += further + 1
+        context.sampled += parts[0].further + 1
         if context.watch is not None:
-            tell_drawn(services, process, context, context.watch)
+            report_drawn(services, process, context, context.watch)
         terminated = advance(call, matchers, results, continuation)
         if matchers:
             services.language.grammars.ahead.moved(matchers)
         counters = [services.store.contexts[one.id].counters() for one in gang]
         return calls.ForwardReply(
-            results, counters[0], terminated, kept=further, replayed=replayed, others=counters[1:]
+            results, counters[0], terminated, kept=parts[0].further, replayed=replayed, others=counters[1:]
         )
 
 
@@ -179,6 +169,27 @@ def _parts(
 
 def _own_call(other: calls.OtherContext) -> calls.Forward:
     return calls.Forward(other.context, other.tokens, adapter=other.adapter, zo_seed=other.zo_seed)
+
+
+def _plan(
+    services: Services,
+    parts: Sequence[_Part],
+    matchers: Sequence[Matcher],
+    continuation: PassContinuation | None,
+    claimed: int,
+) -> tuple[LogitsRequest, GangContinuation | None]:
+    """What the first context draws, and the steps that may follow."""
+    context, call, inputs = parts[0].context, parts[0].call, parts[0].inputs
+    fixed = pack_runs(call.logit_mask, services.model_info.vocabulary_size) if call.logit_mask else None
+    free = freedom_of(matchers)
+    bound = () if free.tokens else matchers
+    mask = allowed_next(bound, fixed) if bound or fixed is not None else None
+    (read,) = requests(services.store, context, call, inputs, mask, claimed)
+    read = replace(read, index=len(inputs) - 1, gang=context.id)
+    if continuation is None or not may_continue(call, matchers):
+        return read, None
+    continuation.restrict(bound, fixed, free)
+    return read, _continued(services, parts, continuation)
 
 
 def _continued(services: Services, parts: Sequence[_Part], continuation: PassContinuation) -> GangContinuation:

@@ -11,13 +11,13 @@ from pie_mlx.engine.handlers.base import answers
 from pie_mlx.engine.handlers.forward.checkpointing import compute_to_checkpoints, keep_way_back
 from pie_mlx.engine.handlers.forward.continuation import (
     advance,
-    count_in,
-    finish_of,
+    append_prefetched,
+    finish_reason,
     prefetching,
     run_passes,
     split_prefetched,
 )
-from pie_mlx.engine.handlers.forward.drawn_tokens import tell_drawn
+from pie_mlx.engine.handlers.forward.drawn_tokens import report_drawn
 from pie_mlx.engine.handlers.forward.forward_request import (
     check_plans,
     reads_mean,
@@ -27,10 +27,10 @@ from pie_mlx.engine.handlers.forward.jumping import find_jump, may_jump
 from pie_mlx.engine.handlers.forward.pass_pages import (
     PrefixMatch,
     match_prefix,
-    paid,
+    pay_for,
     reserve_pages,
+    reuse_of,
     room_on_page,
-    told_reuse,
     undone_by_errors,
 )
 from pie_mlx.engine.handlers.forward.pass_plan import PassPlan, plan_pass
@@ -106,9 +106,9 @@ async def _pass(
         if jump is None:
             reply = await _turn(services, process, context, call, matchers, continuation, use)
         else:
-            further, bound, count = jump.call(call), jump.run.matchers, len(jump.run.tokens)
+            jumped, forks, count = jump.call(call), jump.run.matchers, len(jump.run.tokens)
             with jump.counted(context, continuation):
-                reply = await _turn(services, process, context, further, bound, continuation, use, count)
+                reply = await _turn(services, process, context, jumped, forks, continuation, use, count)
             reply = jump.landed(reply, matchers)
         if matchers and call.advance_slot is not None:
             services.language.grammars.ahead.moved(matchers)
@@ -129,18 +129,18 @@ async def _turn(
     grammar left no choice."""
     plan = await plan_pass(services, process, context, call, matchers, continuation, use, forced_count)
     optional = plan.drafted or plan.continuation
-    results, match = await paid(services, process.account, len(plan.inputs), optional, _compute(services, plan))
+    results, match = await pay_for(services, process.account, len(plan.inputs), optional, _compute(services, plan))
     if reads_mean(call):
         results = [mean_of(results)]
     elif len(results) > len(call.slots):
         results = with_scores(call.slots, results)
     reuse = None
     if match.attached or match.miss is not None:
-        reuse = told_reuse(services, context, len(plan.inputs) - match.attached, match)
+        reuse = reuse_of(services, context, len(plan.inputs) - match.attached, match)
         process.reuse += reuse
     if services.details.tokens:
         report_tokens(services, process, context, plan.held_tokens, plan.inputs, results)
-    _report(services, process, plan, match, reuse, finish_of(call, results))
+    _report(services, process, plan, match, reuse, finish_reason(call, results))
     if context.reread:
         reuse = (reuse or calls.Reuse()) + calls.Reuse(from_disk=context.reread)
     replayed = match.replayed + context.replayed
@@ -151,11 +151,11 @@ async def _turn(
 async def _compute(services: Services, plan: PassPlan) -> tuple[list[calls.AnyResult], PrefixMatch]:
     """Attach, reserve, compute and commit; on any error the context is as it was (E3, E6).
 
-    Answers the results, without those of drafts, and what was attached.
+    Returns the results, without those of drafts, and what was attached.
     """
     store, context, call, drafted = services.store, plan.context, plan.call, plan.drafted
     with undone_by_errors(services, context, commits=call.commit):
-        counted = count_in(store, context, call, plan.inputs)
+        counted = append_prefetched(store, context, call, plan.inputs)
         if counted and services.runner.model.recurrent:
             services.runner.model.network.recurrence.seek(context.id, store.sequence_length(context.id))
         cacheable = plan.inputs[: plan.plain_count]
@@ -317,11 +317,11 @@ def _reply(
     if drafted is not None:
         reply = verified(services, context, call, matchers, drafted, results, attached)
         if context.watch is not None:
-            tell_drawn(services, process, context, context.watch, drafted=drafted)
+            report_drawn(services, process, context, context.watch, drafted=drafted)
         return replace(reply, replayed=replayed, reuse=reuse)
     context.sampled += further + sum([isinstance(slot.read, Sampler) for slot in call.slots])
     if context.watch is not None:
-        tell_drawn(services, process, context, context.watch)
+        report_drawn(services, process, context, context.watch)
     terminated = advance(call, matchers, results, plan.continuation)
     counters = services.store.contexts[context.id].counters()
     return calls.ForwardReply(

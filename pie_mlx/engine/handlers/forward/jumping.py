@@ -1,4 +1,4 @@
-"""Tokens that a grammar leaves no choice about: a pass takes them as inputs, without drawing them (G16)."""
+"""Tokens that a grammar forces: a pass takes them as inputs instead of drawing them (G16)."""
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ from pie_mlx.engine.text.grammar.forced import ForcedRun, forced_run
 from pie_mlx.engine.text.logit_mask import allowed_next, only_token, pack_runs
 
 MOST_FORCED = 64
-"""In one pass. To find one takes the engine's loop up to 0.1 ms."""
+"""Forced tokens of one pass. To find one takes the engine's loop up to 0.1 ms."""
 
 
 class Jump(NamedTuple):
@@ -26,7 +26,7 @@ class Jump(NamedTuple):
     run: ForcedRun
 
     def call(self, call: Forward) -> Forward:
-        """The call that draws after the tokens, and wants as many fewer."""
+        """The call with the tokens as inputs: it draws after them, and wants as many fewer."""
         tokens, count, (slot,) = [*call.tokens, *self.run.tokens], len(self.run.tokens), call.slots
         plan, speculation = call.continuation, call.speculation
         if plan is not None:
@@ -39,8 +39,8 @@ class Jump(NamedTuple):
 
     @contextmanager
     def counted(self, context: LiveContext, continuation: PassContinuation | None) -> Generator[None]:
-        """The tokens count as drawn, so that later draws have the random numbers of plain decoding; not if the pass
-        fails."""
+        """Inside, the tokens count as drawn, so that later draws have the random numbers of plain decoding. If the pass
+        fails, they do not."""
         count = len(self.run.tokens)
         context.sampled += count
         if continuation is not None:
@@ -52,7 +52,7 @@ class Jump(NamedTuple):
             raise
 
     def landed(self, reply: ForwardReply, matchers: Sequence[Matcher]) -> ForwardReply:
-        """The reply with the tokens before those that were drawn; moves the program's matchers after all of them."""
+        """The reply with the forced tokens before the drawn ones. Moves the program's matchers past all of them."""
         (drawn,) = reply.results
         both = joined([SampledTokens(self.run.tokens), drawn] if isinstance(drawn, SampledTokens) else [])
         for matcher, fork, start in zip(matchers, self.run.matchers, self.run.starts, strict=True):
@@ -64,7 +64,7 @@ class Jump(NamedTuple):
 
 
 def may_jump(services: Services, context: LiveContext, call: Forward) -> bool:
-    """Whether the tokens of a call may come undrawn: no step, rule, score or monitor looks at each of them."""
+    """Whether tokens of a call may be taken without a draw: no rule, score or monitor needs a draw of each of them."""
     if not services.jumps or call.advance_slot is None or context.watch is not None or not _most_wanted(call):
         return False
     if not (call.tokens and call.reserve and call.commit):
@@ -78,7 +78,7 @@ def find_jump(
 ) -> Jump | None:
     """The tokens that must follow the inputs of a call, as far as there is room for them; None if a choice comes first.
 
-    Like drafts, they wait for no page and exceed no budget: what does not fit is drawn later, one by one. Raises
+    Like drafts, they wait for no page and exceed no budget: tokens that do not fit are drawn later, one by one. Raises
     EmptyMaskError and GrammarError where nothing may follow, InvalidArgumentError for a bad logit mask.
     """
     vocabulary = services.model_info.vocabulary_size
@@ -100,7 +100,7 @@ def _most_wanted(call: Forward) -> int:
 
 
 def _room(services: Services, process: HostedProcess, context: LiveContext, call: Forward) -> int:
-    """How many tokens more than its inputs are wanted, and have positions, spare pages and a budget."""
+    """How many tokens after its inputs the call wants, and positions, spare pages and budget allow."""
     store, inputs = services.store, len(call.pending) + len(call.tokens)
     counters = store.contexts[context.id].counters()
     pages = counters.working + services.queue.spare_pages()

@@ -1,5 +1,4 @@
-"""What a pass takes: pages, attached from the prefix cache, reserved, and as they were after an error; and tokens of a
-wallet."""
+"""What a pass takes, and gives back after an error: cached pages, new pages, and tokens of a wallet."""
 
 from collections.abc import Coroutine, Generator, Sequence
 from contextlib import contextmanager
@@ -18,12 +17,12 @@ from pie_mlx.errors import TokenBudgetError
 
 T = TypeVar("T")
 
-TOLD_TOKENS = 8
-"""Of a text that differs from a cached one."""
+SHOWN_TOKENS = 8
+"""How much is shown of a prompt and of the cached text that it differs from."""
 
 
 def check_room(services: Services, context: LiveContext, call: calls.Forward) -> None:
-    """Where positions repeat, the pool alone bounds how many tokens there are. Raises PageError."""
+    """Raises PageError for more tokens than the pool can hold: positions may repeat, so nothing else bounds them."""
     store, tokens = services.store, len(call.pending) + len(call.tokens)
     if call.reserve:
         store.working.require_capacity(context.id, store.working.lacking(context.id, tokens))
@@ -32,8 +31,12 @@ def check_room(services: Services, context: LiveContext, call: calls.Forward) ->
 
 
 class PrefixMatch(NamedTuple):
-    """How many inputs attached pages cover, how many of these were loaded from disk, how many after them are computed
-    though their pages are cached, the key of the first page to compute (K5), and why a prompt's was not cached."""
+    """What of a pass was in the prefix cache.
+
+    Attached pages cover `attached` inputs; of these, `loaded` came from disk. Of those after them, `replayed` are
+    computed although their pages are cached, as recurrent layers need them. `key` is that of the first page to compute,
+    for which others may wait (K5); `miss` is why that page of a prompt was not cached.
+    """
 
     attached: int = 0
     loaded: int = 0
@@ -76,19 +79,19 @@ async def match_prefix(
         await services.queue.restore(context, computes=True)
 
 
-def told_reuse(services: Services, context: LiveContext, computed: int, match: PrefixMatch) -> calls.Reuse:
-    """How the inputs of a pass that computed so many, or attached some, came to have KV."""
+def reuse_of(services: Services, context: LiveContext, computed: int, match: PrefixMatch) -> calls.Reuse:
+    """How the inputs of a pass got their KV: it `computed` so many, and attached the others."""
     reuse = calls.Reuse(match.attached - match.loaded, match.loaded, match.replayed, computed - match.replayed)
     miss = match.miss
     if miss is None:
         return reuse
     shown, evicted = services.language.tokenizer.shown, miss.eviction
-    text, cached = (shown([token.token for token in part[:TOLD_TOKENS]]) for part in (miss.tokens, miss.cached))
-    told = calls.Miss(miss.reason, miss.position, text, cached)
+    text, cached = (shown([token.token for token in part[:SHOWN_TOKENS]]) for part in (miss.tokens, miss.cached))
+    why = calls.Miss(miss.reason, miss.position, text, cached)
     if evicted is not None:
         is_known = evicted.beneficiary.user in ("", context.user)
-        told = replace(told, evicted_at=evicted.seconds, evicted_for=evicted.beneficiary.program if is_known else "")
-    return replace(reuse, miss=told)
+        why = replace(why, evicted_at=evicted.seconds, evicted_for=evicted.beneficiary.program if is_known else "")
+    return replace(reuse, miss=why)
 
 
 async def _load(
@@ -97,8 +100,8 @@ async def _load(
     stored: PagesOnDisk,
     key: bytes | None,
 ) -> int:
-    """Load pages that are on disk, the first of them with the `key`; how many inputs they cover. Others that want them
-    wait meanwhile."""
+    """Load pages that are on disk, the first of them with the `key`; returns how many inputs they cover. Meanwhile
+    others that need the same pages wait."""
     store, before = services.store, services.store.sequence_length(context.id)
     with services.inflight_prefixes.computing(key, context.id, stored.inputs):
         await reserve_pages(services, context, len(stored.inputs))
@@ -107,14 +110,14 @@ async def _load(
 
 
 def room_on_page(store: PageStore, context: int, inputs: int) -> int:
-    """For how many steps after `inputs` of a pass there is room on the last page."""
+    """How many tokens still fit on the last page after the `inputs` of a pass."""
     counters = store.contexts[context].counters()
     return counters.working * store.page_size - counters.working_tokens - inputs
 
 
 @contextmanager
 def undone_by_errors(services: Services, context: LiveContext, *, commits: bool) -> Generator[None]:
-    """On any error inside, pages and what recurrent layers remember are as they were."""
+    """After any error inside, the context has its pages and its recurrent state from before."""
     store, model = services.store, services.runner.model
     mark = store.contexts.usable(context.id).mark()
     state = model.network.state(context.id) if model.recurrent else None
@@ -133,7 +136,7 @@ def undone_by_errors(services: Services, context: LiveContext, *, commits: bool)
 
 
 async def reserve_pages(services: Services, context: LiveContext, tokens: int) -> None:
-    """Take the pages that so many more tokens need, and those of what recurrent layers remember of all."""
+    """Take the pages that so many more tokens need, and those that the recurrent state of the context counts as."""
     store, number = services.store, context.id
     lacking = store.working.lacking(number, tokens) if tokens else 0
 
@@ -159,16 +162,17 @@ class Further(Protocol):
         ...
 
 
-async def paid(
+async def pay_for(
     services: Services,
     account: int,
     tokens: int,
     more: Further | None,
     work: Coroutine[Any, Any, T],
 ) -> T:
-    """Run a pass of `tokens` inputs, and as `more` as there are tokens for, on the process's token wallet.
+    """Run the `work` of a pass with `tokens` inputs, and charge a wallet for them.
 
-    A failed one costs nothing, and neither do rejected drafts (M3).
+    `more` is trimmed to what is left in the wallet. A failed pass costs nothing, and neither do rejected drafts (M3).
+    Raises TokenBudgetError before anything runs.
     """
     try:
         reservation = services.accounting.reserve_tokens(account, tokens, 0 if more is None else more.count)

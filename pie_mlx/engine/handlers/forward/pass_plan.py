@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pie_mlx.calls import Forward
-from pie_mlx.engine.handlers.forward.continuation import claimed_tokens, limit_steps, may_go_on
+from pie_mlx.engine.handlers.forward.continuation import claimed_tokens, limit_steps, may_continue
 from pie_mlx.engine.handlers.forward.engine_drafts import foresight_of
 from pie_mlx.engine.handlers.forward.forward_request import checked_inputs, plain_inputs, requests
 from pie_mlx.engine.handlers.forward.speculating import DraftedPass, plan_drafts
@@ -78,7 +78,7 @@ async def plan_pass(
     if call.speculation is not None:
         row = DraftRow(matchers, mask)
         drafted, resting = await plan_drafts(services, context, call, call.speculation, inputs, reads, row, fixed)
-    if drafted is not None or not may_go_on(call, matchers):
+    if drafted is not None or not may_continue(call, matchers):
         continuation = None
     if continuation is not None:
         continuation.restrict(bound, fixed, free)

@@ -1,4 +1,4 @@
-"""The tokens of a pass, reported while somebody asks for them."""
+"""Reports the tokens of a pass while a client asks for them."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,7 +10,7 @@ from pie_mlx.engine.services import Services
 from pie_mlx.events import TokensComputed
 
 EVENT_TOKENS = 2000
-"""So many inputs of a long prompt in one event, which has to fit a frame."""
+"""Inputs of a long prompt in one event, which has to fit a frame."""
 MOST_LIKELY = 8
 _NOTHING_DRAWN = calls.SampledTokens([])
 
@@ -23,7 +23,7 @@ def report_tokens(
     inputs: Sequence[WorkingToken],
     results: Sequence[calls.AnyResult],
 ) -> None:
-    """Tokens that a pass put into a context that held `held`, and what was read after them."""
+    """Emit the `inputs` that a pass added to a context of `held` tokens, and what was drawn and read after them."""
     pieces, tokens = services.language.tokenizer.bytes_by_id.tokens, [one.token for one in inputs]
     *before, last = [tokens[start : start + EVENT_TOKENS] for start in range(0, len(tokens), EVENT_TOKENS)]
     for part in before:

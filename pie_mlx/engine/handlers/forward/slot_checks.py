@@ -31,7 +31,7 @@ MOST_READ_BYTES = 64 << 20
 
 
 def check_slot_count(slots: Sequence[Slot], inputs: int) -> None:
-    """Raises InvalidArgumentError for more slots than anybody needs at so many inputs."""
+    """Raises InvalidArgumentError for more slots than so many inputs could reasonably have."""
     most = max(MOST_DRAWS, SLOTS_PER_INPUT * inputs)
     if len(slots) > most:
         raise InvalidArgumentError(

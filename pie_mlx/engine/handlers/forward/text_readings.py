@@ -34,7 +34,7 @@ def counted(store: PageStore, context: LiveContext, inputs: Sequence[int], since
 
 
 def mean_requests(first: int, end: int) -> list[LogitsRequest]:
-    """One for each input from `first` on; they are one sum, as the same probe is in all of them."""
+    """One request for each input from `first` on. All have the same probe, so that the device adds them up."""
     probe = HiddenMean()
     return [LogitsRequest(index, probe) for index in range(first, end)]
 
@@ -46,22 +46,22 @@ def mean_of(results: Sequence[AnyResult]) -> AnyResult:
 
 
 def score_requests(slot: Slot, probe: AttentionScores) -> tuple[LogitsRequest, list[LogitsRequest]]:
-    """That of the slot's input, and those of the inputs before it. A batch has one sum for a probe, which is one of
-    this pass alone."""
+    """The request at the slot's input, and those at the inputs before it. A batch has one sum per probe object, so the
+    probe is copied for this pass."""
     own = msgspec.structs.replace(probe)
     others = range(slot.index - probe.rows + 1, slot.index)
     return LogitsRequest(slot.index, own), [LogitsRequest(index, own) for index in others]
 
 
 def with_scores(slots: Sequence[Slot], results: Sequence[AnyResult]) -> list[AnyResult]:
-    """The result of each slot, where that of attention is spread over several results."""
+    """One result per slot: attention scores, which are spread over several results, are added up."""
     parts = [one for one in results if isinstance(one, AttentionScoreValues) and one.groups]
     read = [isinstance(slot.read, AttentionScores) for slot in slots]
     return [_sum_of(parts) if scores else one for scores, one in zip(read, results, strict=False)]
 
 
 def _sum_of(parts: Sequence[AttentionScoreValues]) -> AttentionScoreValues:
-    """Of chunks, of which earlier ones know fewer pages."""
+    """The scores of all chunks added up; earlier chunks have fewer pages."""
     given = [np.frombuffer(part.data, np.float32).reshape(part.groups, -1) for part in parts]
     total = np.zeros(max(scores.shape for scores in given), np.float32)
     for scores in given:

@@ -206,7 +206,7 @@ async def test_a_stop_token_that_the_grammar_forces_ends_the_text(engine: Runnin
 async def test_ticks_count_forced_tokens_as_decoded_ones(engine: Running) -> None:
     first = len(engine.events)
     with Context(engine.model) as context:
-        await context.append(engine.prompt(20)).flush()
+        await context.append(engine.prompt(20, 215)).flush()
         context.append([50])
         generator = context.generate(GREEDY, constrain=FIXED, auto_flush=False, stop=[])
         tokens = await generator.collect_tokens()
