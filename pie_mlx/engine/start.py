@@ -55,20 +55,20 @@ async def start_services(
     progress: Callable[[str], None],
     stopping: AsyncExitStack,
     share: MemoryShare | None = None,
-    told: Callable[[Pause], None] = lambda pause: None,
+    on_pause: Callable[[Pause], None] = lambda pause: None,
     drafter: LoadedModel | None = None,
 ) -> Services:
     """Load the model, allocate the pool, begin to tick. Raises ModelError and OutOfPagesError.
 
     `stopping` ends what has begun, also where a later part fails to start. It may have its `share` of
-    the memory. `told` learns how much of the weights is there. The `drafter` is its draft model, where that is one
+    the memory. `on_pause` gets how much of the weights is loaded. The `drafter` is its draft model, where that is one
     of the engine's models.
     """
     policy(settings.policy)  # an unknown one is refused before anything is loaded
     emit = _emitter(common, settings.called)
     runner = Runner(common.device)
     stopping.push_async_callback(asyncio.to_thread, runner.close)
-    model, draft = await _load_models(settings, runner, progress, share, told, drafter)
+    model, draft = await _load_models(settings, runner, progress, share, on_pause, drafter)
     drafts = Drafts(
         None if draft is None else DraftModelRunner(runner, draft, vocabulary_size=model.vocabulary_size),
         None if model.head is None else DraftHeadRunner(runner, model.head),
@@ -80,18 +80,8 @@ async def start_services(
     archive = _open_archive(settings, model.name, model.config, language.tokenizer)
     stopping.push_async_callback(archive.close)
     spill = await _open_spill(settings, model, emit)
-    disk = None
-    if settings.disk_cache is not None:
-        prefill = PrefillRate() if spill is None else spill.costs.prefill
-        disk = await open_disk_cache(settings.disk_cache, model, prefill, emit)
-    store = PageStore(
-        pages=model.pages,
-        page_size=settings.page_size,
-        identity=model.identity,
-        state_pages=model.state_pages,
-        kept_state_bytes=model.kept_state_bytes,
-        numbers=common.contexts,
-    )
+    disk = await _open_disk(settings, model, spill, emit)
+    store = _page_store(settings, common, model)
     page_report = PageReport(store, emit)
     stopping.callback(page_report.close)
     emit = page_report.emit
@@ -227,11 +217,11 @@ async def _load_models(
     runner: Runner,
     progress: Callable[[str], None],
     share: MemoryShare | None,
-    told: Callable[[Pause], None],
+    on_pause: Callable[[Pause], None],
     drafter: LoadedModel | None,
 ) -> tuple[LoadedModel, LoadedModel | None]:
     """The model and its draft model, with their pools, on the runner's thread."""
-    model = await runner.load(_loading(settings, progress), told)
+    model = await runner.load(_loading(settings, progress), on_pause)
     draft = await runner.in_parts(_allocate_pools_and_draft_model(settings, model, progress, share, drafter))
     if settings.wires_memory:
         held = (share.taken_bytes if share else 0) + _held_bytes(model, draft)
@@ -253,6 +243,27 @@ def _limits(settings: EngineSettings) -> Limits:
         aging_window_ticks=settings.aging_window_ticks,
         decode_stall_seconds=settings.decode_stall_seconds,
     )
+
+
+def _page_store(settings: EngineSettings, common: Common, model: LoadedModel) -> PageStore:
+    return PageStore(
+        pages=model.pages,
+        page_size=settings.page_size,
+        identity=model.identity,
+        state_pages=model.state_pages,
+        kept_state_bytes=model.kept_state_bytes,
+        numbers=common.contexts,
+    )
+
+
+async def _open_disk(
+    settings: EngineSettings, model: LoadedModel, spill: Spill | None, emit: Callable[[Event], None]
+) -> DiskCache | None:
+    """The cache of pages that outlive the engine, if it is configured."""
+    if settings.disk_cache is None:
+        return None
+    prefill = PrefillRate() if spill is None else spill.costs.prefill
+    return await open_disk_cache(settings.disk_cache, model, prefill, emit)
 
 
 async def _open_spill(settings: EngineSettings, model: LoadedModel, emit: Callable[[Event], None]) -> Spill | None:

@@ -90,22 +90,23 @@ class PageIO:
     def observe_prefill(
         self, counts: Sequence[int], seconds: float, plain_seconds: Callable[[int], float | None]
     ) -> None:
-        """Learn how fast prompts are computed, if some of a batch with `counts` tokens of its contexts are pieces of
-        one. `plain_seconds` is what a batch with one token of each of so many contexts takes."""
+        """Learn how fast prompts are computed from a batch of contexts with `counts` tokens, if some are pieces of
+        prompts. `plain_seconds` is what a batch with one token of each of so many contexts takes."""
         decodes = len([count for count in counts if count < PREFILL_TOKENS])
         if decodes < len(counts):
             plain = plain_seconds(decodes) if decodes else None
             self.prefill.observe(counts, seconds, plain or 0.0)
 
     def page_seconds(self, page_tokens: int) -> float:
-        """What it takes to bring back a page whose content was lost, in the cheaper way; 0 while unknown."""
+        """Seconds to bring back a page whose content was lost, by reading or computing it, whichever is faster; 0 while
+        unknown."""
         rate = self.prefill.tokens_per_second
         ways = [page_tokens / rate] if rate else []
         spilled = None if self._spill is None else self._spill.page_seconds
         return min(ways if spilled is None else [*ways, spilled], default=0.0)
 
     def copy(self, copies: Iterable[PageCopy]) -> None:
-        """Queue copies; to be called right after the call to the store that made them."""
+        """Queue copies. Call it right after the call to the store that made them."""
         self._note_lost()
         self._moves.extend(copies)
 
@@ -116,7 +117,7 @@ class PageIO:
         self.is_awaited = True
 
     def fill(self, pages: Sequence[int], content: HostContent, is_wanted: Callable[[], bool]) -> "asyncio.Future[bool]":
-        """Queue content for pages that a context holds; whether it was wanted until then, and is there."""
+        """Queue content for pages that a context holds. The result: whether it was still wanted, and is there."""
         self._note_lost()
         done = asyncio.get_running_loop().create_future()
         self._moves.append(_Filling(tuple(pages), content, is_wanted, done))
@@ -137,13 +138,13 @@ class PageIO:
         return self._runner.model.pool.returns_memory
 
     def discard(self, pages: Iterable[int]) -> None:
-        """Queue pages whose memory the system may have; what of their content is wanted is saved before."""
+        """Queue pages whose memory goes back to the system. Content that is still wanted is saved first."""
         self._note_lost()
         self._moves.append(_Discarded(tuple(pages)))
         self.is_awaited = True
 
     async def carry_out(self) -> tuple[PageCopy, ...]:
-        """Do everything queued but the last copies, which go with the batch that comes next."""
+        """Do everything queued, except the last copies: returns these for the next batch."""
         if self._store.states.pages_each:
             await self._states.carry_out()
         self._note_lost()
@@ -232,7 +233,7 @@ class PageIO:
             await self._runner.copy_pages(rows)
 
     async def _save(self, lost: _Lost) -> None:
-        """Write what is worth it; the rest is replayed when it is wanted."""
+        """Write the pages that are worth it; the others are computed again when they are wanted."""
         spill = self._spill
         if spill is None:
             return

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 PREFILL_TOKENS = 16
-"""Fewer tokens of a context in a batch are a decode step and say nothing about the speed of prefill."""
-KEPT = 0.9
-"""What a batch counts for when the next one was observed."""
+"""Fewer tokens of a context in a batch are a decode step, which does not measure prefill."""
+OLDER_WEIGHT = 0.9
+"""The weight of older batches, relative to the newest one."""
 
 
 @dataclass(slots=True)
@@ -14,7 +14,7 @@ class PrefillRate:
     """Measured over the latest batches that hold pieces of prompts, the longer ones counting for more."""
 
     tokens_per_second: float | None = None
-    """None until there was a piece."""
+    """None until a piece was measured."""
     _tokens: float = 0.0
     _seconds: float = 0.0
 
@@ -25,6 +25,6 @@ class PrefillRate:
         """
         tokens = sum(count for count in counts if count >= PREFILL_TOKENS)
         if tokens:
-            self._tokens = KEPT * self._tokens + tokens
-            self._seconds = KEPT * self._seconds + max(seconds - decode_seconds, 0.0)
+            self._tokens = OLDER_WEIGHT * self._tokens + tokens
+            self._seconds = OLDER_WEIGHT * self._seconds + max(seconds - decode_seconds, 0.0)
             self.tokens_per_second = self._tokens / self._seconds if self._seconds > 0.0 else None

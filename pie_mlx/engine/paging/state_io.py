@@ -1,4 +1,4 @@
-"""Moves kept states of recurrent layers: out of their batches, to the spill file, and back."""
+"""Moves kept states of recurrent layers: out of the arrays of their batches, to the spill file, and back."""
 
 from itertools import chain
 from typing import Any
@@ -11,10 +11,10 @@ from pie_mlx.engine.paging.spill.state_record import StateName, packed_state, un
 
 
 class StateIO:
-    """Carries out between batches what the page store did with states meanwhile.
+    """Carries out between two batches what the page store decided about states meanwhile.
 
-    A kept state gets memory of its own, as it would hold that of its batch. One that was dropped although an image
-    wants it goes to the disk, if reading it back is faster than computing its tokens again (R3).
+    A kept state is copied to memory of its own: otherwise it would keep the arrays of its whole batch. A dropped one
+    that an image wants is written to disk, if reading it is faster than computing its tokens again (R3).
     """
 
     def __init__(self, kept: KeptStates, runner: Runner, spill: Spill | None) -> None:

@@ -1,4 +1,4 @@
-"""The disk cache as contexts use it that come back: which of their pages and states are there, and loading them."""
+"""The disk cache as restores use it: finds which pages and states of a context are there, and loads them."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
@@ -22,8 +22,8 @@ class StoredKv:
         self._disk, self._page_io, self._runner = disk, page_io, runner
 
     def find(self, user: str, records: Sequence[PageRecord]) -> Stored:
-        """The pages among `records` that are on disk and not at hand, and the states; none if it takes longer to load
-        than to compute them."""
+        """The pages among `records` that are only on disk, and the states on disk; nothing if computing them is faster
+        than loading them."""
         disk, lasting = self._disk, [record for record in records if record.stored_for is not None]
         absent = (record for record in lasting if record.page is None and record.spill is None)
         pages = [record for record in absent if disk.holds(user, record.key)]

@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable
 
 TURN_SECONDS = 0.03
-"""A turn goes on until its model has used so much more than one that waits: two frames of a screen. A model that had
-nothing to compute comes with so much less than others at most."""
+"""A turn ends once its model has used so much more time than one that waits: two frames of a screen. A model that had
+nothing to compute returns with a lead of no more than this."""
 
 LARGEST_RATIO = 8.0
-"""How much more of the device's time than another model one gets, however much more its programs bid."""
+"""The largest share of the device's time, relative to the smallest, however much more the programs of a model bid."""
 
 
 class DeviceTurns:
@@ -25,11 +25,11 @@ class DeviceTurns:
         self._holder: object = None
         self._since, self._end = 0.0, math.inf
         self._used: dict[object, float] = {}
-        """Seconds, those of a model that gets a part of the largest share divided by it."""
+        """Device seconds of each model, divided by its weight."""
         self._all_used = 0.0
-        """At least so much every model with work had used."""
+        """The least that any model with work had used, which never falls."""
         self._worths: dict[object, float | None] = {}
-        """Of the model that has the device, and of those that wait."""
+        """What the work is worth, of the model that has the device and of those that wait."""
         self._waiting: dict[object, asyncio.Future[None]] = {}
 
     @property
@@ -92,7 +92,7 @@ class DeviceTurns:
         self._since = now
 
     def _weight(self, model: object) -> float:
-        """Its part of the largest share."""
+        """Its share of the time, relative to the largest one."""
         worth, largest = self._worths[model], max([worth or 0.0 for worth in self._worths.values()])
         return 1.0 if worth is None or not largest else max(worth / largest, 1 / LARGEST_RATIO)
 
@@ -105,7 +105,7 @@ class DeviceTurns:
         self._limit()
 
     def _limit(self) -> None:
-        """Of the present turn, now that the time until now is charged."""
+        """Set the end of the present turn; the time until now is charged already."""
         self._end = math.inf
         if self._holder is not None and self._waiting:
             left = self._least() + TURN_SECONDS - self._used[self._holder]

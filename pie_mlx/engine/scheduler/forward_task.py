@@ -27,15 +27,15 @@ that is built already is dropped."""
 
 @dataclass(slots=True, eq=False)
 class PassContinuation:
-    """Up to `count` further steps of a pass of `context`, of `wanted` before its text ends, and none after one of
-    `stop_tokens`.
+    """Up to `count` steps after a pass of `context`, none of them after one of `stop_tokens`. The whole text wants
+    `wanted` more tokens.
 
-    Each draws as the pass does, under its `matchers` and the `fixed` mask. `walked` are the forks of the matchers that
-    the device's thread moves on. `kept` counts the further tokens in KV once the pass is over; `extra_pages` were
+    Each draws as the pass does, under its `matchers` and the `fixed` mask. `walked` are forks of the matchers, which
+    the device's thread advances. `kept` counts the further tokens in KV once the pass is over; `extra_pages` were
     reserved for them alone. If the steps were not `asked` for, their tokens are prefetched, and none is kept. `named`
     is how often the context was named when the pass began: a later call comes before unasked steps (P3). If it `jumps`,
-    it ends where its grammars leave no choice for a while: the next pass takes several tokens then (G16); where
-    `foresees` says so of a grammar, the next pass guesses.
+    it ends where its grammars force several tokens, which the next pass then takes as inputs (G16); where `foresees`
+    is true of a grammar, it ends so that the next pass can draft.
     """
 
     context: LiveContext
@@ -54,7 +54,7 @@ class PassContinuation:
 
     @staticmethod
     def of(context: LiveContext, tokens: int, stop_tokens: frozenset[int], *, asked: bool = True) -> "PassContinuation":
-        """That of a pass after which `tokens` more are wanted."""
+        """The continuation of a pass after which `tokens` more are wanted."""
         return PassContinuation(context, max(0, min(tokens, MOST_STEPS)), tokens, stop_tokens, context.named, asked)
 
     @property
@@ -63,14 +63,15 @@ class PassContinuation:
         return self.context.named == self.named
 
     def restrict(self, matchers: Sequence[Matcher], fixed: PackedMask | None, free: Freedom) -> None:
-        """Draw under these masks; or under `fixed` alone, as long as the matchers leave the pass free."""
+        """Draw under these masks; for the first tokens under `fixed` alone, as long as the matchers allow
+        everything."""
         self.matchers, self.fixed = matchers, fixed
         if free.tokens:
             self.stop_tokens |= free.ends
             self.trim(free.tokens - 1)
 
     def skip(self, tokens: int) -> None:
-        """So many of the wanted tokens come with the pass."""
+        """The pass itself brings so many of the wanted tokens."""
         self.wanted -= tokens
         self.trim(self.wanted)
 
@@ -79,7 +80,7 @@ class PassContinuation:
         self.count = max(0, min(self.count, count))
 
     def committed(self, last: WorkingToken, results: Sequence[AnyResult]) -> list[WorkingToken]:
-        """The tokens after the input `last` that are in KV: all that were drawn but the last one."""
+        """The tokens after the input `last` that are in KV: all that were drawn, except the last one."""
         (drawn,) = results
         tokens = drawn.tokens[:-1] if self.asked and isinstance(drawn, SampledTokens) else []
         self.kept = len(tokens)
@@ -87,7 +88,7 @@ class PassContinuation:
 
 
 def freedom_of(matchers: Sequence[Matcher]) -> Freedom:
-    """How long none of the matchers forbids anything."""
+    """For how many tokens none of the matchers forbids anything."""
     if not matchers:
         return NO_FREEDOM
     found = [matcher.freedom for matcher in matchers]
@@ -95,7 +96,7 @@ def freedom_of(matchers: Sequence[Matcher]) -> Freedom:
 
 
 def advance_matchers(matchers: Sequence[Matcher], tokens: Sequence[int], continuation: PassContinuation | None) -> None:
-    """Move the matchers of a pass after what was drawn: to where their forks are, if those went as far."""
+    """Advance the matchers of a pass by what was drawn; a fork that went as far already is adopted instead."""
     for matcher, fork in zip_longest(matchers, () if continuation is None else continuation.walked):
         if fork is None or not matcher.follow(fork, len(tokens)):
             matcher.accept(tokens)
@@ -132,8 +133,8 @@ class BatchContinuation:
         return [allowed_next(each.walked, each.fixed) for each in self._continuations]
 
     def _is_better_begun_anew(self) -> bool:
-        """Whether a new pass gains more than another step: a grammar leaves no choice for several tokens, except
-        perhaps for their blanks."""
+        """Whether a new pass gains more than another step: a grammar forces several tokens, at most with a choice of
+        blanks between them."""
         jumping = [each for each in self._continuations if each.jumps]
         guessing = [(each.foresees, each.walked) for each in self._continuations if each.foresees is not None]
         if not jumping and not guessing:
@@ -178,8 +179,7 @@ class ForwardTask:
     follows: bool = False
     results: dict[int, AnyResult] = field(default_factory=dict[int, AnyResult])
     draws_next: bool = field(init=False)
-    """Whether one token is drawn in all, from the last input, and no attention is read: of steps that begin early none
-    is known."""
+    """Whether it draws exactly one token, at its last input, and reads no attention, which early steps do not know."""
     scored: bool = field(init=False)
     """Whether the attention of some inputs is read."""
 
@@ -198,8 +198,9 @@ class ForwardTask:
         return 0 if self.window is None else len(self.window.tree)
 
     def added_tokens(self, count: int) -> tuple[int, int]:
-        """How many tokens its latest `count` inputs, once they are computed, have added to a text: forced ones, right
-        drafts, and one if it read no prompt; and how many are of a prompt, or were lost and computed again."""
+        """How many tokens of text its latest `count` inputs have made, once they are computed: the forced ones, the
+        right drafts, and the drawn one if it read no prompt; and how many of them are prompt, or were computed
+        again."""
         plain = len(self.inputs) - self.drafts - self.forced
         # More to compute than the latest token of a text, and what was appended to it.
         reads_prompt = self.replay or plain > 1

@@ -21,7 +21,7 @@ from pie_mlx.engine.scheduler.tick_state import TickState
 
 @dataclass(frozen=True, slots=True)
 class GangContinuation:
-    """The further steps of a gang, each of which computes a token in every context."""
+    """The steps after the pass of a gang; each computes one token in every context."""
 
     each: Sequence[PassContinuation]
 
@@ -64,7 +64,7 @@ def following(
 
 
 def gang_passes(state: TickState, passes: Iterable[Chunk]) -> Iterable[Chunk]:
-    """`passes`, with that of a gang as one; without it while any of its contexts is not back."""
+    """`passes`, with those of a gang as one; none of a gang while one of its contexts is off-pool."""
     for chunk in passes:
         task = state.next_pass(chunk.context)
         if task is None or not task.followers:

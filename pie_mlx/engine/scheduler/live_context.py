@@ -13,7 +13,7 @@ from pie_mlx.engine.model.token_counts import CountedText
 from pie_mlx.engine.speculation.drafting import HeadPace, NgramDrafter, Pace
 from pie_mlx.errors import ContextReleasedError, PieError
 
-NEWEST_RETURN = 0.2
+NEWEST_RETURN_WEIGHT = 0.2
 """The weight of the newest time after which a program asked for its next pass."""
 
 
@@ -103,11 +103,11 @@ class LiveContext:
     """Its tokens that were computed again, and read from disk, to bring it back since its last pass."""
     read_tokens: int = 0
     prompt_tokens: int = 0
-    """Of its last pass: tokens with KV so far, cached ones among them, and how many they will be."""
+    """Inputs of its last pass that have KV so far, cached ones included; and how many inputs it has."""
     retention: Retention | None = None
     """What its pages are worth while it does nothing, as its program said."""
     watch: TokenWatch | None = None
-    """Learns what is drawn while somebody watches its program."""
+    """Gets what is drawn while its program is being watched."""
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Orders the calls that name it (P3)."""
 
@@ -118,7 +118,7 @@ class LiveContext:
     def note_return(self) -> None:
         """Its program asks for the next pass."""
         if self.left_seconds:
-            self.return_seconds += NEWEST_RETURN * (time.monotonic() - self.left_seconds - self.return_seconds)
+            self.return_seconds += NEWEST_RETURN_WEIGHT * (time.monotonic() - self.left_seconds - self.return_seconds)
 
     def check_live(self) -> None:
         """Raises ContextReleasedError once the context is given up."""

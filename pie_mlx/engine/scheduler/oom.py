@@ -26,7 +26,7 @@ def patience(state: TickState, longest_seconds: float) -> float:
 
 
 def refuse_last(state: TickState) -> None:
-    """The last call that asked fails, so that those before it may go on with what its program releases."""
+    """Have the latest call fail, so that earlier ones may go on with the pages that its program releases."""
     store, pool = state.store, state.store.pool
     displaced = (task for task in state.passes.values() if not store.contexts[task.context.id].resident)
     waiting: list[PageRequest | ForwardTask] = [*state.requests.values(), *displaced]

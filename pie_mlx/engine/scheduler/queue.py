@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 
 class SchedulerQueue:
-    """Lets contexts wait for pages (`take`, `restore`) and for the model (`run`), and serves them tick by tick.
+    """Lets contexts wait for pages (`with_pages`, `restore`) and for the model (`run`), and serves them tick by tick.
 
     Everything happens on one loop. A call that is cancelled while it waits leaves no trace; one whose tokens are in
     the running batch keeps them (E5).
@@ -99,7 +99,7 @@ class SchedulerQueue:
         self._state.changed.set()
 
     def count_loop_time(self, user: str, seconds: float) -> None:
-        """The engine's loop has worked so long for calls of a user."""
+        """The engine's loop has worked for calls of a user, for so many seconds."""
         self._state.count_loop_time(user, seconds)
 
     @property
@@ -133,7 +133,7 @@ class SchedulerQueue:
 
     @property
     def knows_plain(self) -> bool:
-        """Whether such batches were measured several times."""
+        """Whether `plain_seconds` is an average of several batches."""
         return self._state.window_cost.knows_plain(self._state.batch_contexts)
 
     @property
@@ -147,13 +147,13 @@ class SchedulerQueue:
         return self._state.store.pool.capacity
 
     def set_memory_terms(self, terms: MemoryTerms) -> None:
-        """What ticks do without from now on."""
+        """From now on, ticks do without these pages and bytes."""
         if terms != self._state.memory:
             self._state.set_memory_terms(terms)
 
     def empty_cache(self) -> None:
-        """Forget states of recurrent layers, and cached pages where that gives memory back; contexts that are off-pool
-        find theirs on the disk."""
+        """Forget kept states of recurrent layers, and cached pages if that gives memory back. Contexts that are
+        off-pool find theirs on disk."""
         self._state.store.pool.kept_states.clear()
         if self._page_io.returns_memory:
             self._page_io.discard(self._state.store.withheld.empty_cache())
@@ -191,19 +191,18 @@ class SchedulerQueue:
         await stored
 
     async def save_pages(self, goes_on: Callable[[], bool] = lambda: True) -> None:
-        """Write the pages in memory to the disk cache, and those that contexts left when they ended, for as long as it
-        `goes_on`."""
+        """Write the pages in memory to the disk cache, also those that ended contexts left, as long as it `goes_on`."""
         await self.store(())
         await self._page_io.save(goes_on)
 
     def rollback(self, context: LiveContext, before: Mark) -> None:
         """Undo what a pass that ended without success did to its context (E3, E6)."""
         self._restorer.drop(context)
-        context.fresh = False  # for what it got pages is given up
+        context.fresh = False  # it got pages for a pass that is given up
         self._page_io.copy(self._state.store.undoer.rollback(context.id, before))
 
     def suspend(self, context: LiveContext) -> None:
-        """Give back a context's pages now; its next operation waits for them (R2)."""
+        """Take a context's pages now, as its program asks; its next operation waits for them (R2)."""
         if self._state.store.contexts[context.id].resident:
             self._restorer.suspend(context)
             self._reports.suspended_itself(context.id)
@@ -246,7 +245,8 @@ class SchedulerQueue:
 
     @contextmanager
     def together(self, contexts: Sequence[LiveContext]) -> Generator[None, None, None]:
-        """Inside, `contexts` are a gang, whose turns the caller has: they wait, run and leave the pool together."""
+        """Inside, `contexts` are a gang: they wait, run and leave the pool together. The caller holds the turns of
+        all."""
         state, gang = self._state, tuple(contexts)
         state.gangs.update((one.id, gang) for one in gang)
         try:
@@ -344,7 +344,8 @@ class SchedulerQueue:
             waiting.fail(_again(self._broken))
 
     def _limit(self, waiting: ForwardTask) -> Timer:
-        """Fail a pass that waits too long: one that was ready from one look to the next, and got no row."""
+        """The timer that fails a pass which waits too long: it was ready at two looks in a row, and no row of it ran in
+        between."""
         seen = self._readiness(waiting)
 
         def give_up() -> bool:
@@ -365,9 +366,8 @@ class SchedulerQueue:
         return Timer(self._patience_seconds, give_up)
 
     def _readiness(self, waiting: ForwardTask) -> tuple[int, int] | None:
-        """What stays the same while a pass could run and does not: how much of it is computed, and how often its
-        context went from the pool. None while it runs or waits for memory, and while the context is not in the pool or
-        is being restored.
+        """What does not change while a pass could run but does not: how much of it is computed, and how often its
+        context was suspended. None while it runs or waits for memory, or its context is off-pool or being restored.
         """
         state = self._state
         if waiting.in_batch or state.is_held(waiting) or not state.store.contexts[waiting.context.id].usable:
@@ -382,7 +382,7 @@ class SchedulerQueue:
 
 
 def _again(error: EngineStoppedError) -> EngineStoppedError:
-    """A copy for another call: an error that is raised keeps its traceback, a shared one would keep all of them."""
+    """A copy for each call: an error that is raised keeps its traceback, and a shared one would keep those of all."""
     return EngineStoppedError(error.message, hint=error.hint)
 
 

@@ -82,7 +82,7 @@ class TickReports:
         self._emit(ContextRestored(context, *counts, self._clock()))
 
     def progressed(self, context: LiveContext, tokens: int) -> None:
-        """So many more tokens of a pass are in KV."""
+        """A pass has so many more tokens in KV."""
         context.read_tokens += tokens
         if context.read_tokens < context.prompt_tokens:
             self._emit(PromptProgressed(context.id, context.read_tokens, context.prompt_tokens))

@@ -1,5 +1,5 @@
-"""Bringing suspended contexts back: what is still cached is attached, spilled pages and those on disk are read, the
-rest is computed again (R4)."""
+"""Brings suspended contexts back: pages that are still cached are attached, spilled pages and those of the disk cache
+are read, and the rest is computed again (R4)."""
 
 import asyncio
 from typing import Any
@@ -18,8 +18,8 @@ from pie_mlx.errors import BatchFailedError, OutOfPagesError
 class Restorer:
     """Suspends contexts and restores them; replays run as passes without a call (R6).
 
-    A context may be suspended or released at any time: whatever was under way for it is dropped. What recurrent layers
-    remember of it (`network`) goes and comes with its pages.
+    A context may be suspended or released at any time: a restore under way is dropped then. Its recurrent state, in
+    `network`, leaves and returns with its pages.
     """
 
     def __init__(
@@ -35,8 +35,8 @@ class Restorer:
         self._loading_tasks: set[asyncio.Task[None]] = set()
 
     def suspend(self, context: LiveContext) -> None:
-        """Give back all pages of a context, and of its gang. A restore under way is dropped; the next one finds what it
-        computed, as far as its pages stay in the cache."""
+        """Take all pages of a context and of its gang. A restore under way is dropped; the next one finds the pages
+        that it computed, if they are still cached then."""
         for one in self._state.together(context):
             self._suspend(one)
 
@@ -52,8 +52,8 @@ class Restorer:
         self._state.restorations.pop(context.id, None)
 
     def remember(self, context: LiveContext) -> None:
-        """Have recurrent layers remember all tokens of a context that is in the pool, and no others. A state that was
-        kept is there at once; otherwise some tokens are computed again, and the context is usable when they are."""
+        """Make the recurrent state of a context in the pool cover all of its tokens, and no others. A kept state is
+        there at once; otherwise some tokens are computed again, and the context is not usable before."""
         known, tokens = self._network.state(context.id), self._state.store.sequence_length(context.id)
         if tokens == (0 if known is None else known.tokens):
             return
@@ -67,8 +67,8 @@ class Restorer:
             self._network.set_state(context.id, state)
 
     def _leave(self, context: LiveContext, reached: int = 0) -> None:
-        """Give back the pages, but keep what recurrent layers remember of its tokens, for its return; of a context that
-        is being restored, the first `reached` tokens are there."""
+        """Take the pages, and keep the recurrent state for the return. Of a context that is being restored, only the
+        first `reached` tokens have content."""
         store, known = self._state.store, self._network.state(context.id)
         if (
             known is not None
@@ -82,8 +82,8 @@ class Restorer:
         self._network.set_state(context.id, None)
 
     def begin(self, context: LiveContext) -> bool:
-        """Take the pages that a context and its gang need and queue what fills them; False when they are not there
-        after all."""
+        """Take the pages that a context and its gang need, and queue what fills them; False if there are too few after
+        all."""
         together = self._state.together(context)
         if all([self._begin(one) for one in together]):
             return True
@@ -93,7 +93,7 @@ class Restorer:
         return False
 
     def _begin(self, context: LiveContext, *, moved: bool = True) -> bool:
-        """Not `moved`: its pages never left the pool, and no event is due."""
+        """`moved` is False if its pages never left the pool, so that no event is due."""
         suspender, kept = self._state.store.suspender, self._stored_kv
         try:
             found = Stored() if kept is None else kept.find(context.user, suspender.records(context.id))
@@ -122,7 +122,7 @@ class Restorer:
         await asyncio.gather(*self._loading_tasks, return_exceptions=True)
 
     async def _load_stored(self, kept: StoredKv, restoration: Restoration) -> None:
-        """What comes from the disk; if some of it does not, start over without it."""
+        """Load what the disk cache has; if some of it is unreadable, start over without it."""
         context = restoration.context
 
         def is_wanted() -> bool:
@@ -140,7 +140,7 @@ class Restorer:
         self._state.changed.set()
 
     def _stored_loaded(self, restoration: Restoration, stored_state: Any) -> None:
-        """Go on with what is spilled, and then with what is lost."""
+        """What the disk cache had is loaded: now load what is spilled, and then replay what is lost."""
         context, work = restoration.context, restoration.work
         restoration.replays = [self._replay(context, fill, work) for fill in work.fills]
         state = None if work.state is None else self._state.store.pool.kept_states.use(work.state)
@@ -150,7 +150,8 @@ class Restorer:
             self._loaded(restoration, frozenset(), stored_state or state)
 
     def after_chunk(self, task: ForwardTask) -> None:
-        """Go on to the next fill, or call the context restored. Nothing if the restore was dropped meanwhile."""
+        """A replay has run, or a part of it: go on to the next one, or end the restore unless it was dropped
+        meanwhile."""
         restoration = self._state.restorations.get(task.context.id)
         if restoration is None or restoration.next_replay is not task or task.remaining:
             return

@@ -1,4 +1,4 @@
-"""What the market makes of hints about contexts that do nothing: their bids, and rent."""
+"""Hints about contexts that do nothing: the bids that follow from them, and the rent."""
 
 from pie_mlx.engine.market import Retention, Settlement
 from pie_mlx.engine.market.accounting import PAGE_PRICE
@@ -7,7 +7,7 @@ from pie_mlx.engine.scheduler.tick_state import TickState
 
 
 def hint_of(state: TickState, live: LiveContext) -> Retention | None:
-    """What holds now for a context without work; None if nothing does."""
+    """The hint that holds now for a context without work; None if there is none."""
     found = live.retention
     if found is None or state.has_work(live.id) or not found.holds(state.store.pool.clock()):
         return None
@@ -15,7 +15,7 @@ def hint_of(state: TickState, live: LiveContext) -> Retention | None:
 
 
 def bid_of(state: TickState, live: LiveContext) -> tuple[float, str]:
-    """The bid that counts now, and the hint that it follows from."""
+    """The bid that counts now, and the text of the hint that it follows from; "" without a hint."""
     found = hint_of(state, live)
     if found is None:
         return live.bid, ""

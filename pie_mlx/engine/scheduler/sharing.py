@@ -1,4 +1,4 @@
-"""Whose passes run now, where several users have some: everybody's in one batch, or those of one in turn."""
+"""Whose passes run now if several users have some: those of all in one batch, or those of one user in turn."""
 
 import time
 from collections import Counter
@@ -13,8 +13,8 @@ from pie_mlx.engine.scheduler.tick_state import ATOMIC_TOKENS, TickState, Turn
 from pie_mlx.engine.speculation.drafting.costs import Lately
 
 LONGEST_AWAITED_SECONDS = 0.01
-"""The device waits no longer for the next pass of the user whose turn it is. A longer wait would be of no use to many
-programs, and the time is that user's."""
+"""The longest wait of the device for the next pass of the user whose turn it is. Waiting longer would help few
+programs, and the time is charged to that user."""
 
 SHORTEST_AWAITED_SECONDS = 1e-4
 
@@ -29,15 +29,16 @@ class DeviceSharing:
         self._state, self._clock = state, clock
         self._turns, self._mode = UserTurns(), SharingMode()
         self._since = self._committed = clock()
-        """From when on time is charged to whose turn it is; when the latest batch was over."""
+        """Since when time is not charged yet; when the latest batch was over."""
         self._steps: dict[int, Lately] = {}
-        """What a step of so many contexts of one user takes, which has the device to itself."""
+        """Seconds of a step of so many contexts, all of one user."""
         self._present: dict[str, int] = {}
         """How many contexts of each user have work."""
         self._left: dict[str, float] = {}
         """When the latest batch of each user was over."""
         self._before = ""
-        """Whose turn it was before a batch that was ready at the end of that turn, until it is computed."""
+        """The user of the turn before, until the first batch of the present turn is computed, if that was ready at
+        once."""
 
     def select(
         self, passes: Sequence[Chunk], returning: Iterable[int], limits: Limits, rate: float | None
@@ -45,8 +46,8 @@ class DeviceSharing:
         """The passes that may run now, and the limits of their batch.
 
         The contexts `returning` were in the last batches and may come back at once. `rate` is how many tokens of
-        prompts are computed in a second. Without a pass, the batch is to wait for the next of the user whose turn it
-        is, for `seconds_to_wait` at most.
+        prompts are computed in a second. If no pass may run, the batch waits for the next pass of the user whose turn
+        it is, for `seconds_to_wait` at most.
         """
         if len(self._state.contexts) < 2 and len(self._present) < 2 and not self._left:
             return passes, paced(limits, passes, rate)
@@ -72,9 +73,9 @@ class DeviceSharing:
         return 0.0 if turn is None else max(SHORTEST_AWAITED_SECONDS, turn.awaited_until_seconds - self._clock())
 
     def commit(self, chunks: Chunks, seconds: float, steps: int) -> None:
-        """A batch is computed, in so many `seconds` and `steps`: charge it, and learn what it tells.
+        """A batch of so many `seconds` and `steps` is computed: charge it, and measure how long steps take.
 
-        Pieces of prompts tell nothing: `paced` bounds how long they hold up others.
+        Pieces of prompts are not measured: `paced` bounds how long they hold up others.
         """
         now = self._clock()
         since, self._committed = now - self._committed, now
@@ -94,8 +95,8 @@ class DeviceSharing:
         self.charge(seconds)
 
     def charge(self, seconds: float = 0.0) -> None:
-        """A batch is over, which took so many `seconds`: they are charged to the user whose turn it is, with the wait
-        before. Each user pays for what the loop did for it meanwhile."""
+        """A batch is over, which took so many `seconds`: charge them, with the wait before it, to the user whose turn
+        it is, and to each user what the loop did for it meanwhile."""
         now = self._clock()
         if self._state.turn is not None:
             self._turns = self._charged(now - self._since, seconds)
@@ -110,10 +111,12 @@ class DeviceSharing:
         self._state.loop_seconds.clear()
 
     def _charged(self, passed: float, seconds: float) -> UserTurns:
-        """The turns after so much time has passed, and a batch of so many `seconds`, which what the loop does for
-        others makes longer: they share the interpreter. What is beyond the longest wait for a program is no fault of
-        its user. The first batch of a turn that was ready waits for no program of its user, but for what the programs
-        of the one before do with their replies."""
+        """The turns, once the time that `passed` is charged, in which a batch took so many `seconds`.
+
+        Work of the loop for other users makes a batch longer, as all share the interpreter: they pay for it. A wait
+        beyond the longest one for a program is charged to no user. If the first batch of a turn was ready at once, it
+        waited for what programs of the user before did with their replies: that user pays.
+        """
         worked, holder = self._state.loop_seconds, self._turns.holder
         others = {user: worked[user] for user in worked.keys() & self._turns.used.keys() - {holder}}
         total = sum(others.values())
@@ -128,7 +131,7 @@ class DeviceSharing:
         return self._turns.charged(own, costs)
 
     def _note_present(self, passes: Sequence[Chunk], absent: Sequence[int]) -> None:
-        """Users with passes, and those who had some a moment ago."""
+        """Note how many contexts each user has at work; users whose last batch was a moment ago count too."""
         contexts = self._state.contexts
         found = Counter(contexts[number].user for number in absent)
         for one in passes:
@@ -153,7 +156,7 @@ class DeviceSharing:
             self._state.turn = None
             return ()
         turns, turn = self._turns.given(users), self._state.turn
-        if turn is not None and turn.user != turns.holder:  # since its last batch the loop worked for that user
+        if turn is not None and turn.user != turns.holder:  # the loop has worked for that user since its last batch
             self.charge()
             turns = self._turns.given(users)
         self._turns, holder = turns, turns.holder
@@ -165,8 +168,8 @@ class DeviceSharing:
         return chosen
 
     def _seconds_alone(self, rows: int, wanted: int) -> float:
-        """What a step of `rows` of a user's contexts is worth, whose `wanted` contexts would have the device alone: no
-        more than that, where another number of contexts was measured. Turns then tell.
+        """What a step with `rows` of the `wanted` contexts of a user is worth: so many seconds would it have taken if
+        that user had the device alone. It is an estimate from below where another number of contexts was measured.
 
         The faster steps count: in turns, the loop works for other users during some of them.
         """

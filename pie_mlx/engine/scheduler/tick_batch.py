@@ -57,8 +57,8 @@ def reserve_further(store: PageStore, chunks: Sequence[tuple[ForwardTask, int]],
 
 
 def _replayed_rows(store: PageStore, task: ForwardTask, count: int) -> Rows:
-    """The slots that the next inputs of a replay are written to again; what is there already goes to the page after
-    the pool's last one, which no context reads."""
+    """The slots that the next inputs of a replay are written to again. Tokens whose KV is there already are written to
+    the page after the pool's last one, which no context reads."""
     size, table = store.page_size, store.contexts.resident(task.context.id).block_table
     first, written, unread = task.first_slot + task.cursor, task.written, store.pool.capacity
     pages = ((slot // size, slot % size) for slot in range(first, first + count))
@@ -84,12 +84,10 @@ def _chunk_masks(masks: Sequence[bytes | None], first_slot: int) -> list[Brle]:
 def take_result(
     store: PageStore, recurrence: RecurrentStates | None, task: ForwardTask, count: int, result: EntryResult
 ) -> int:
-    """A chunk is computed: its tokens are in KV and in what recurrent layers remember, its readings in the pass. A
-    failed one fails the whole pass.
+    """Give the result of a computed chunk to its pass, and count its tokens as being in KV and in recurrent states.
 
-    So does one that cannot be kept: its call rolls it back, the others of the batch go on.
-
-    Answers how many pages were committed that the context had to compute (M10).
+    A failed chunk fails the whole pass, and so does one whose result cannot be kept: its call rolls it back, while the
+    other passes of the batch go on. Returns how many pages were committed that the context had to compute (M10).
     """
     if isinstance(result, BatchFailedError):
         task.fail(result)
@@ -170,10 +168,10 @@ class Claims:
         """Steps in flight that the latest batch did not claim."""
 
     def with_slots(self, chunks: Chunks, entries: tuple[BatchEntry, ...]) -> tuple[BatchEntry, ...]:
-        """`entries`, with a slot more for those whose next step may be in flight after the batch.
+        """`entries`, with one more slot for those whose next step may be in flight after the batch.
 
-        None while others wait, or a prompt needs the next batch for its rest: a batch with all contexts is worth more
-        than an early one. Nor at the end of a turn: the next batch is another user's.
+        No entry gets one while other contexts wait, or while a prompt needs the next batch for its rest: a batch of all
+        contexts is worth more than an early one. Neither at the end of a turn: the next batch is another user's.
         """
         state = self._state
         state.store.pool.pop_displaced()
@@ -189,7 +187,7 @@ class Claims:
         return tuple(found)
 
     def _whole_gangs(self, entries: Sequence[BatchEntry], chosen: Sequence[bool]) -> list[bool]:
-        """Those `chosen` of the entries, without gangs of which some are not."""
+        """Which of the `chosen` entries are alone or belong to a gang that is chosen as a whole."""
         gangs = [self._state.together(self._state.contexts[entry.context])[0].id for entry in entries]
         broken = {gang for gang, goes_on in zip(gangs, chosen, strict=True) if not goes_on}
         return [gang not in broken for gang in gangs]
@@ -230,7 +228,7 @@ class Claims:
         return claimed
 
     def _goes_on(self, entry: BatchEntry) -> bool:
-        """Whether a stream goes on with the token it drew. Notes whether it is one."""
+        """Whether the context goes on with the token that it drew, as a stream does; notes that on the context."""
         context = self._state.contexts[entry.context]
         if context.next_input is not None:
             context.streaming = context.next_input == (entry.kv_length, *entry.tokens)

@@ -93,7 +93,7 @@ class TickPlanner:
         return list(filter(self.may_return, self._firing.missing([one.context for one in passes])))
 
     def _with_turnover(self, limits: Limits) -> Limits:
-        """With how long it would take to bring the whole pool back."""
+        """The limits, with the measured time to bring the whole pool back."""
         store = self._state.store
         seconds = store.pool.capacity * self._page_io.page_seconds(store.page_size) if self._state.tick_seconds else 0.0
         ticks = seconds / (self._state.tick_seconds or 1.0)

@@ -20,8 +20,8 @@ ATOMIC_TOKENS = 32
 
 @dataclass(frozen=True, slots=True)
 class MemoryTerms:
-    """What ticks do without while the system is short of memory: `withheld_pages` of the pool, and batches that take
-    more than `step_bytes` while they are computed (None: any)."""
+    """The limits while the system is short of memory: `withheld_pages` of the pool stay unused, and a batch takes at
+    most `step_bytes` while it is computed (None: any number)."""
 
     withheld_pages: int = 0
     step_bytes: int | None = None
@@ -56,8 +56,8 @@ class PageRequest:
 
 @dataclass(slots=True, eq=False)
 class Restoration:
-    """What brings a context back, and the passes that still have to compute what was lost. `moved` if its pages had
-    left the pool. While it `loads` pages from the disk cache, no pass of it runs."""
+    """The `work` that brings a context back, and the `replays` that still have to compute what was lost. `moved` if its
+    pages had left the pool. While it `loads` pages from the disk cache, none of its passes runs."""
 
     context: LiveContext
     work: Restore
@@ -67,7 +67,7 @@ class Restoration:
 
     @property
     def report(self) -> ContextRestoring | None:
-        """What displays tell of it; None if nothing is read or computed again to bring back what had left."""
+        """The event of a restore that reads or computes something again; None for one that does not."""
         work = self.work
         if not self.moved or not (work.reads or work.stored or work.fills):
             return None
@@ -79,7 +79,7 @@ class Restoration:
 
     @property
     def reached(self) -> int:
-        """The first tokens of the context whose content is there, once some were computed again; 0 before."""
+        """How many of the first tokens have their content, once some were computed again; 0 before."""
         item = self.next_replay
         has_begun = item is not None and (item.cursor or len(self.replays) < len(self.work.fills))
         return item.first_slot + item.cursor if item is not None and has_begun else 0
@@ -99,13 +99,13 @@ class Turn:
 class TickState:
     """Live contexts, and at most one pass, one restore under way and one page request for each of them.
 
-    `memory` are the terms of the system's memory: `most_withheld` is less than they ask for once nothing moved for want
-    of pages, and while not even a short piece of a prompt fits them, it `holds_prompts`. `changed` wakes the loop.
-    `window_cost` is what drafts take. `forks` were forked and have not run since; at `forked_seconds` (monotonic) the
-    latest of them was made, or asked for its first pass. `tick_seconds` is what a tick takes lately. `turn` is
-    whose turn it is, None while no passes are held back for those of other users. `loop_seconds` is what the engine's
-    loop has worked for each user since the last batch, while there are turns. `gangs` has the contexts of each gang by
-    the number of any of them, the one that draws first.
+    `memory` has the limits of memory: `most_withheld` is lower than what they ask for once nothing moved for want of
+    pages, and while not even a short piece of a prompt fits them, it `holds_prompts`. `changed` wakes the loop.
+    `window_cost` is what verifying drafts takes. `forks` were forked and have not run since; at `forked_seconds`
+    (monotonic) the latest of them was made, or asked for its first pass. `tick_seconds` is what a tick takes lately.
+    `turn` is whose turn it is, None while no passes are held back for those of other users. `loop_seconds` is how long
+    the engine's loop has worked for each user since the last batch, while users take turns. `gangs` has the contexts of
+    each gang by the number of any of them, the one that draws first.
     """
 
     store: PageStore
@@ -163,7 +163,7 @@ class TickState:
         return max(0, (wanted if most is None else min(wanted, most)) - self.store.withheld.count)
 
     def relax(self) -> bool:
-        """Nothing moves, perhaps for want of withheld pages: half of them come back. Whether there were any."""
+        """Nothing moves, perhaps for want of withheld pages: give half of them back. Returns whether there were any."""
         count = self.store.withheld.count
         if count:
             self.most_withheld = count // 2
@@ -187,21 +187,21 @@ class TickState:
         return any(restoration.loads for restoration in self.restorations.values())
 
     def next_pass(self, context: int) -> ForwardTask | None:
-        """What the context would run now: what it lost first."""
+        """What the context would run now: first the replay of what it lost."""
         restoration = self.restorations.get(context)
         replay = None if restoration is None else restoration.next_replay
         return replay or self.passes.get(context)
 
     def completed(self, tick: Tick) -> None:
-        """A batch is computed. Seconds since the one before it tell what it took if that was of as many contexts: then
-        they are those of streams which go on."""
+        """A batch is computed. If the one before it had as many contexts, the same streams went on, and the seconds
+        between the two are what a batch takes."""
         if tick.contexts == self.batch_contexts:
             self.window_cost.observe(tick)
         self.batch_contexts = tick.contexts
         self.ticks += 1
 
     def count_loop_time(self, user: str, seconds: float) -> None:
-        """The engine's loop has worked so long for a user; of no account while none holds up others."""
+        """The engine's loop has worked for a user; not counted while all users share each batch."""
         if self.turn is not None:
             self.loop_seconds[user] = self.loop_seconds.get(user, 0.0) + seconds
 

@@ -30,7 +30,7 @@ from pie_mlx.engine.scheduler.retaining import bid_of
 from pie_mlx.engine.scheduler.tick_state import ATOMIC_TOKENS, TickState
 
 HOLD_SECONDS = 10.0
-"""How long prompts wait for memory while nothing else runs, whose end would free some. Then they go in small pieces."""
+"""How long prompts wait for memory while nothing else runs whose end would free some. Then they run in small pieces."""
 
 
 def tick_view(
@@ -42,7 +42,7 @@ def tick_view(
 ) -> View:
     """All that the policy may know; `select` tells which of all passes may run now, and the limits of a batch of them.
 
-    Holders are worked out only when the requests, pages to withhold and those that contexts grow into exceed the
+    Which context holds which pages is worked out only if requests, pages to withhold and expected growth exceed the
     available pages: otherwise no context is suspended.
     """
     available = state.store.pool.available()
@@ -109,7 +109,11 @@ def _context_view(
     state: TickState, accounting: Accounting, live: LiveContext, held: Holdings, growth: dict[int, int]
 ) -> ContextView:
     number = live.id
-    waiting = (state.requests.get(number), state.passes.get(number), state.next_pass(number))  # a replay came last
+    waiting = (
+        state.requests.get(number),
+        state.passes.get(number),
+        state.next_pass(number),
+    )  # a replay has the latest arrival
     outstanding = [one.arrival for one in waiting if one is not None]
     has_work = bool(outstanding) or number in state.restorations
     bid, hint = (live.bid, "") if live.retention is None else bid_of(state, live)
@@ -135,7 +139,7 @@ def _context_view(
 
 
 def _growth_pages(state: TickState) -> dict[int, int]:
-    """What those with work will soon ask for: a step a tick, for as long as they expect to go on."""
+    """The pages that contexts with work will soon ask for: they grow by a token a tick, as long as they expect to."""
     return {number: _steps(state.contexts[number]) // state.store.page_size for number in state.working()}
 
 
@@ -172,7 +176,7 @@ def _lacking_pages(state: TickState, context: int) -> int:
 
 
 class PromptGate:
-    """Bounds batches while the system is short of memory. Lives within the tick loop."""
+    """Bounds batches while the system is short of memory. For the tick loop only."""
 
     def __init__(self, state: TickState) -> None:
         self._state = state
@@ -205,7 +209,7 @@ class PromptGate:
 
     @property
     def seconds_left(self) -> float:
-        """After which to look again, 0 for never."""
+        """After how long to plan again, 0 for never."""
         return 0.0 if self._since is None else max(1e-3, self._since + HOLD_SECONDS - time.monotonic())
 
     def _is_over(self, now: float) -> bool:

@@ -57,9 +57,9 @@ class Runner:
         rest = None if self._pipeline is None else self._pipeline.model.rest
         return asyncio.wrap_future(self.device.submit(work, rest))
 
-    async def in_parts(self, parts: Parts[T], told: Callable[[Pause], None] = lambda pause: None) -> T:
-        """Each part is a `call` of its own, or beside the device: what others have begun in the meantime runs in
-        between. `told` learns of the pauses. Raises what a part raises."""
+    async def in_parts(self, parts: Parts[T], on_pause: Callable[[Pause], None] = lambda pause: None) -> T:
+        """Run each part as a `call` of its own, or beside the device, so that other calls run in between. `on_pause`
+        gets each pause between two parts. Raises what a part raises."""
         beside = False
         while True:
             do = partial(next_part, parts)
@@ -67,11 +67,13 @@ class Runner:
             if isinstance(done, Ended):
                 return done.value
             beside = done.beside
-            told(done)
+            on_pause(done)
 
-    async def load(self, parts: Parts[LoadedModel], told: Callable[[Pause], None] = lambda pause: None) -> LoadedModel:
+    async def load(
+        self, parts: Parts[LoadedModel], on_pause: Callable[[Pause], None] = lambda pause: None
+    ) -> LoadedModel:
         """Load the model with `in_parts`. Raises what that raises."""
-        self.model = await self.in_parts(parts, told)
+        self.model = await self.in_parts(parts, on_pause)
         self._pipeline = Pipeline(self.model)
         return self.model
 
@@ -133,7 +135,8 @@ class Runner:
         return self.model.attempt(work, (lambda: None) if pipeline is None else pipeline.forget)
 
     def _copy_at_once(self, batch: Batch) -> PageCopies:
-        """Carry out the copies of a batch; answers those that are left to it, because they can be done twice."""
+        """Carry out the copies of a batch, but for those that the batch may do, as they can be done twice: returns
+        these."""
         copies = [(copy.source, copy.target, copy.rows) for copy in batch.copies]
         if self.model.pool.ordered and _can_be_repeated(copies, batch.entries, self.model.pool.page_size):
             return copies

@@ -19,7 +19,7 @@ from pie_mlx.engine.paging.disk.buffers import Buffers
 from pie_mlx.engine.paging.disk.page_files import PageFiles
 from pie_mlx.engine.paging.disk.stock import DiskStock
 from pie_mlx.engine.paging.page_bytes import PageLayout, PageRows
-from pie_mlx.engine.paging.prefill_rate import KEPT, PrefillRate
+from pie_mlx.engine.paging.prefill_rate import OLDER_WEIGHT, PrefillRate
 from pie_mlx.engine.paging.spill.state_record import HostState, unpacked_state
 from pie_mlx.events import DiskCacheChanged, Event, PagesDropped, PagesLoaded, PagesStored
 from pie_mlx.metal.page_pool.pool import HostContent
@@ -33,7 +33,7 @@ BATCH_SECONDS = 2.0
 PAUSE_SECONDS = 60.0
 """How long nothing is written after the disk refused."""
 LATENCY_SECONDS = 2e-3
-"""What a load takes whatever its size: two threads and the next tick."""
+"""The part of a load's time that does not depend on its size: two threads and the next tick."""
 
 
 @dataclass(slots=True)
@@ -44,9 +44,9 @@ class LoadRate:
     _seconds: float = 0.0
 
     def observe(self, size_bytes: int, seconds: float) -> None:
-        """A load took so long."""
-        self._bytes = KEPT * self._bytes + size_bytes
-        self._seconds = KEPT * self._seconds + seconds
+        """Note what a load took."""
+        self._bytes = OLDER_WEIGHT * self._bytes + size_bytes
+        self._seconds = OLDER_WEIGHT * self._seconds + seconds
 
     def seconds_for(self, size_bytes: int) -> float:
         """0 before the first load."""
@@ -54,7 +54,7 @@ class LoadRate:
 
     def fade(self) -> None:
         """A load was not worth it: what was measured counts for less, so that the disk gets another chance."""
-        self._seconds *= KEPT
+        self._seconds *= OLDER_WEIGHT
 
 
 class Loaded(NamedTuple):
@@ -165,8 +165,8 @@ class DiskCache:
         return False
 
     async def load(self, user: str, pages: Sequence[PageRecord], rows: PageRows) -> int:
-        """Read pages into `rows`, up to the first that is not what was stored; how many there are. Rows after these may
-        have any content."""
+        """Read pages into `rows`, up to the first damaged one; returns how many. Rows after these may have any
+        content."""
         files = self._files
         if files is None:
             return 0
@@ -309,7 +309,7 @@ class DiskCache:
         self.on_written()
 
     def note_dropped(self, pages: int) -> None:
-        """So many pages are computed again, because the disk did not take them in time."""
+        """Count pages that will be computed again, because the disk did not take them in time."""
         if pages:
             self._emit(PagesDropped(pages))
 
