@@ -15,7 +15,7 @@ HIGHEST_TEMPERATURE = 1e30
 """Up to here a forbidden token has a mass of 0; soon above, float32 overflows (L1, L2)."""
 
 LARGEST_PENALTY = 1e6
-"""Of a penalty or a bias: what float32 multiplies and adds without an overflow (L7)."""
+"""The largest penalty or bias: float32 multiplies and adds it without an overflow (L7)."""
 
 MOST_SCORED_ROWS = 64
 """Most inputs whose attention one probe sums up: their scores take memory for every slot of the context."""

@@ -59,7 +59,7 @@ class Reuse(Record, frozen=True):
     miss: Miss | None = None
 
     def __add__(self, later: "Reuse") -> "Reuse":
-        """Those of two prompts; the miss is that of the later one, if it has one."""
+        """The reuse of two prompts together; the miss is that of the later one, if it has one."""
         return Reuse(
             self.from_memory + later.from_memory,
             self.from_disk + later.from_disk,

@@ -180,7 +180,7 @@ class RuleUse(Record, frozen=True):
         state: dict[str, float],
         vectors: dict[str, bytes] | None = None,
     ) -> "RuleUse":
-        """With a graph that is not encoded yet."""
+        """A use of a rule whose graph is not encoded yet."""
         return RuleUse(_encoder.encode(graph), parameters, state, vectors or {})
 
     @property

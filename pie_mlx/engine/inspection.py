@@ -299,7 +299,7 @@ def _wait(process: HostedProcess, call: calls.Call[Any]) -> str:
 
 
 def _state(activities: list[str]) -> str:
-    """That of the context that is nearest to its next token; "running" if there are none."""
+    """The state of the context that is nearest to its next token; "running" without contexts."""
     return next((state for state in _NEAREST if state in activities), _NEAREST[0])
 
 

@@ -76,7 +76,7 @@ def page_groups(services: Services) -> list[PageGroup]:
 
 
 def state_slots(services: Services) -> list[StateSlot]:
-    """Those of all contexts, of a model with recurrent layers."""
+    """The state slots of all contexts, for a model with recurrent layers."""
     if not services.runner.model.recurrent:
         return []
     slots: list[StateSlot] = []

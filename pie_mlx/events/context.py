@@ -17,7 +17,7 @@ class PageUsage(msgspec.Struct, frozen=True):
     withheld: int = 0
 
     def __add__(self, other: "PageUsage") -> "PageUsage":
-        """Those of two pools."""
+        """The usage of two pools together."""
         return PageUsage(
             self.total + other.total,
             self.used + other.used,

@@ -158,7 +158,7 @@ class Smc:
         self._keys = list(self._found())
 
     def celsius(self) -> list[float]:
-        """Of each sensor that answers."""
+        """The temperature at each sensor that answers."""
         found: list[float] = []
         for key in self._keys:
             with contextlib.suppress(OSError):

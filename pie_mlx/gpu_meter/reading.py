@@ -34,7 +34,7 @@ class Sample(msgspec.Struct, frozen=True):
 
 
 def reading(earlier: Sample, later: Sample) -> GpuReading:
-    """Of the time between two samples."""
+    """The reading for the time between two samples."""
     sensors = [sensor for sensor in later.celsius if CELSIUS[0] < sensor < CELSIUS[1]]
     return GpuReading(
         busy=_busy(_residencies(earlier), _residencies(later)),

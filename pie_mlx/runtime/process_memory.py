@@ -29,8 +29,8 @@ def family(pid: int) -> set[int]:
 
 
 def residency(pid: int, *, alone: bool = False) -> Residency:
-    """Of a process with its descendants, or `alone`. Zero for one that has ended. Shared memory counts once where the
-    system reports it."""
+    """The memory of a process with its descendants, or `alone`. Zero for one that has ended. Shared memory counts once
+    if the system reports it."""
     known = {pid} if alone else family(pid)
     measure = _resident_bytes if len(known) == 1 else _proportional_bytes
     return Residency(sum(map(measure, known)), len(known))

@@ -11,7 +11,7 @@ OTHER = "own code and calls that were not recorded"
 """What is left, where calls were not recorded."""
 
 _FIRST = ("decode", "prefill", "restore")
-"""Of several at once, the time counts as the first of these, then as a wait, then as one of the others."""
+"""The order in which kinds count if several overlap: first these, then a wait, then the others."""
 _LAST = (STEP, "tools", "http", OTHER_CALLS)
 _WITHOUT_LENGTH = ("messages",)
 
@@ -42,7 +42,7 @@ class ProcessTimes(msgspec.Struct, frozen=True):
 
 
 def times_of(trace: Trace) -> list[ProcessTimes]:
-    """Of each process of a trace."""
+    """The times of each process of a trace."""
     return [process_times(process) for process in trace.processes.values()]
 
 

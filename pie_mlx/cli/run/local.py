@@ -126,7 +126,7 @@ class LocalRun:
     entry: Entry | None = None
     """How the program is executed, if not as usual."""
     draws: Draws | None = None
-    """Of the recording from which it goes on live."""
+    """The draws of the recording from which the program goes on live."""
 
     async def run(self, protect: Protect) -> int:
         with progress_line(self.common) as (progress, loaded):

@@ -43,7 +43,8 @@ class Conventions:
 
 
 def conventions_in(directory: Path | None, config: Mapping[str, Any], *, is_encoder: bool) -> Conventions:
-    """Those of a model directory; the usual ones where there are none. Raises ModelLoadError for what is not known."""
+    """The conventions of a model directory, or the usual ones if it states none. Raises ModelLoadError for unknown
+    ones."""
     if directory is None:
         return Conventions()
     told, settings = (

@@ -13,19 +13,20 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 SHARE = 0.25
-"""Of the engine's loop, for a process and for a user, while passes of others are under way."""
+"""The share of the loop's time that a process, and a user, may use while passes of others are under way."""
 BURST_SECONDS = 0.05
 MOST_DEBT_SECONDS = 0.5
-"""Time used while no other process wanted it is soon forgotten."""
+"""The most debt that is remembered: time used while no other process wanted it is soon forgotten."""
 MOST_DEBTORS = 1024
 """Users whose time is remembered, besides those who should rest."""
 THREADS = 4
-"""For what would hold up the loop; each process uses one of them at a time."""
+"""Threads for work that would hold up the loop; each process uses one at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShareTerms:
-    """Which `share` of something one may use while others want it, beyond a burst, and how much debt is remembered."""
+    """The `share` of something that one may use while others want it, beyond a burst; and how much debt is
+    remembered."""
 
     share: float = SHARE
     burst_seconds: float = BURST_SECONDS
@@ -77,7 +78,7 @@ class LoopShares:
         return len(self._debts)
 
     def rest_seconds(self, user: str) -> float:
-        """How long nothing should be done for a user."""
+        """For how long nothing should be done for a user."""
         debt = self._debts.get(user)
         if debt is None:
             return 0.0
@@ -85,12 +86,12 @@ class LoopShares:
         return debt.rest_seconds
 
     async def charging(self, user: str, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Do some work for a user, which pays for it."""
+        """Do some work for a user, who pays for it."""
         return await metered(work(), self._debt(user).charge, self._clock)
 
     async def aside(self, user: str, work: Callable[..., T], *given: object) -> T:
-        """What `work` answers on another thread, which has the interpreter instead of the loop: the user pays, also
-        once it waits no more."""
+        """The result of `work` on another thread, which holds the interpreter instead of the loop: the user pays, even
+        if it stops waiting."""
         working = asyncio.create_task(asyncio.to_thread(_timed, work, given))
         working.add_done_callback(lambda done: None if done.cancelled() else self.charge(user, done.result()[1]))
         result, _ = await asyncio.shield(working)
@@ -129,7 +130,7 @@ class EngineTime:
 
     @contextlib.contextmanager
     def working(self) -> Generator[None]:
-        """The loop works for it, besides its calls."""
+        """Inside, the loop works for the process, apart from its calls."""
         begun = time.perf_counter()
         try:
             yield
@@ -146,7 +147,7 @@ class EngineTime:
         return max([debt.rest_seconds for debt in self.debts])
 
     async def aside(self, work: Callable[..., T], *given: object) -> T:
-        """What `work` answers on a thread beside the loop. One at a time, in the order of asking."""
+        """The result of `work` on a thread beside the loop. A process has one at a time, in the order of asking."""
         result, seconds = await self._run(work, given)
         self.charge(seconds)
         return _result(result)
@@ -186,7 +187,7 @@ def metered(
 
 
 def _timed(work: Callable[..., T], given: tuple[object, ...]) -> tuple[T | Exception, float]:
-    """What it answers or raises, and the processor time it took."""
+    """The result or the error of `work`, and the processor time it took."""
     begun = time.thread_time()
     try:
         result = work(*given)

@@ -67,7 +67,7 @@ class HttpPort(Protocol):
 
     @property
     def status(self) -> int:
-        """Of the answer; 0 before it begins."""
+        """The HTTP status of the answer; 0 before it begins."""
         ...
 
     @property

@@ -21,7 +21,7 @@ from pie_mlx.engine.text.grammar import Matcher
 from pie_mlx.errors import ContextReleasedError, EngineStoppedError, InvalidArgumentError
 
 MOST_MATCHERS = 16_384
-"""Of one process: each takes some 6 KB."""
+"""Matchers of one process: each takes some 6 KB."""
 
 
 @dataclass(slots=True, eq=False)
@@ -50,7 +50,7 @@ class HostedProcess:
     reuse: Reuse = field(default_factory=Reuse)
     token_watchers: set[object] = field(default_factory=set[object])
     token_budget: int | None = None
-    """That its launch was given."""
+    """The budget that its launch was given."""
     models: Sequence[str] = ()
     loaded: Callable[[], list[str]] = list
     loading: Callable[[], dict[str, float]] = dict

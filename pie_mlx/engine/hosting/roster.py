@@ -27,7 +27,7 @@ class Roster(Mapping[str, HostedProcess]):
         self.described: Callable[[], list[ModelState]] = list
         """What a program may know of each of them."""
         self.worked: Callable[[str, float], None] = _ignored
-        """Gets the seconds that the engine's loop works for the calls of a user."""
+        """Called with a user and the seconds that the engine's loop has worked for its calls."""
         self._by_id: dict[str, HostedProcess] = {}
         self._debts: dict[str, LoopDebt] = {}
         self._accounts = itertools.count(1)
@@ -95,7 +95,7 @@ class Roster(Mapping[str, HostedProcess]):
         return all(other.account != process.account for other in self._by_id.values())
 
     def close(self) -> None:
-        """End the threads of what is done beside the loop."""
+        """End the threads that work beside the loop."""
         self._threads.shutdown(wait=False)
 
     def _parent(self, parent: str, token_budget: int | None) -> HostedProcess:

@@ -150,7 +150,7 @@ class PageStore:
             yield from (record for record in segment.pages if record.key and record.stored_for is not None)
 
     def lasting_pages_of(self, context: int) -> list[Lasting]:
-        """Those of one context, in the pool or not, with the ones that are not committed."""
+        """The lasting pages of one context, in the pool or not, committed or not."""
         return lasting_pages(self.contexts[context], self._hasher, self.page_size)
 
     @property

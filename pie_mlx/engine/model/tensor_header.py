@@ -1,4 +1,4 @@
-"""The header of a safetensors file: what it claims of its tensors, all of it checked before anybody believes it."""
+"""The header of a safetensors file: what it says of its tensors, checked before it is used."""
 
 import math
 import os

@@ -12,7 +12,7 @@ RECENT = 1024
 """The last tokens of a text in which repetitions are looked for."""
 
 _FEW = 16
-"""So many tokens are sorted in one by one, more all at once."""
+"""Up to so many new tokens are sorted in one by one; more of them all at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,7 +25,7 @@ class TokenCounts:
     recent: Counts
 
     def after(self, tokens: Sequence[int], prompt: int = 0) -> "TokenCounts":
-        """With `tokens` after the text, of which the first `prompt` were not generated."""
+        """The counts with `tokens` after the text, of which the first `prompt` were not generated."""
         recent = np.append(self.recent, np.asarray(tokens[-RECENT:], np.int32))[-RECENT:]
         if len(tokens) > _FEW:
             return self._merged(np.asarray(tokens, np.int32), prompt, recent)
@@ -64,12 +64,12 @@ class CountedText:
     counts: TokenCounts = NOTHING
 
     def up_to(self, length: int, last_tokens: Callable[[int], Sequence[int]]) -> "CountedText":
-        """Those of its first `length` tokens; `last_tokens(n)` answers the last n of them."""
+        """The counts of its first `length` tokens; `last_tokens(n)` returns the last n of them."""
         if length == self.length:
             return self
         counts = self.after(last_tokens(length - self.length))
         return CountedText(self.since, length, counts)
 
     def after(self, tokens: Sequence[int]) -> TokenCounts:
-        """With `tokens` after it."""
+        """The counts with `tokens` after the text."""
         return self.counts.after(tokens, max(0, min(self.since - self.length, len(tokens))))

@@ -42,7 +42,7 @@ class PageLayout:
 
     @staticmethod
     def of_pool(pool: KvPool) -> "PageLayout":
-        """That of the pages of a pool: blocks as long as those of its memory are copied fastest."""
+        """The layout for pages of a pool, in the order of its memory: long blocks are copied fastest."""
         parts = [
             _Part(
                 (pool.page_size, shape.kv_heads, width),
@@ -56,7 +56,7 @@ class PageLayout:
 
     @staticmethod
     def of_content(content: HostContent) -> "PageLayout":
-        """That of pages which were read."""
+        """The layout of pages that were read."""
         return PageLayout([_Part(array.shape[1:], array.dtype) for pair in content for array in pair])
 
     def pack(self, content: HostContent, place: int) -> bytes:

@@ -16,7 +16,7 @@ TURN_SECONDS = 0.03
 """A turn goes on until its user has used so much more than the one who used least: two frames of a screen."""
 
 MOST_CREDIT_SECONDS = 0.25
-"""So much less than others a user counts as having used at most, after time in which it wanted nothing."""
+"""The most by which a user can lag behind others after time in which it wanted nothing."""
 
 WINDOW_SECONDS = 0.1
 """What users get of shared batches is judged over so much time at least, and twice as much before it is too little: a
@@ -26,7 +26,7 @@ FEWEST_TURNS_SECONDS, MOST_TURNS_SECONDS = 0.2, 6.4
 """How long users take turns before one batch of all is tried again: twice as long each time that this was no good."""
 
 TRIAL_SHARE = 1 / 16
-"""Of the time of turns that a trial takes at most."""
+"""The largest part of the time of turns that trials may take."""
 
 FEWEST_TOGETHER_SECONDS, MOST_TOGETHER_SECONDS = 4.0, 64.0
 """How long shared batches are good before turns tell anew what each user would have alone: twice as long each time."""
@@ -44,8 +44,8 @@ class UserTurns(msgspec.Struct, frozen=True):
     users: Collection[str] = ()
 
     def given(self, users: Collection[str]) -> "UserTurns":
-        """With the turn given to one of `users`, who all have work: the one who has used least, unless the present turn
-        is not over."""
+        """The turns with one of `users`, who all have work, as the holder: the one who has used least, unless the
+        present turn is not over."""
         floor = max(self.used.values(), default=0.0) - MOST_CREDIT_SECONDS
         returned = {user: max(self.used.get(user, floor), floor) for user in users if user not in self.users}
         used = {**self.used, **returned}

@@ -3,7 +3,7 @@
 from typing import cast
 
 MAXIMUM_DEPTH = 200
-"""Of schemas: what reads them recurses, parsers of other libraries too."""
+"""The depth of schemas: code that reads them recurses, also in other libraries."""
 
 
 def nesting(value: object) -> int:

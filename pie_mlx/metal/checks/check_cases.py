@@ -254,7 +254,7 @@ SCORED = (
     AttentionCase(dtype=mx.bfloat16, quantisation=Quantisation(8, 32), lengths=(20, 530)),
     AttentionCase(latent=True, key_size=320, value_size=256, heads=1, group=6, lengths=(5, 600), masked=True),
 )
-"""Of batches whose attention is summed by page."""
+"""Cases of batches whose attention is summed by page."""
 
 PREFILL = (
     AttentionCase(rows=32),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pie_mlx.events import ProcessEvent, ProcessFailed, ProcessOutput, told_message
 
 KEPT_CHARACTERS = 16_384
-"""Of a child's standard error: its end, where the traceback is."""
+"""Characters kept of a child's standard error: its end, where the traceback is."""
 
 
 @dataclass(slots=True)

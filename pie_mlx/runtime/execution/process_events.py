@@ -44,7 +44,7 @@ FLUSH_SECONDS = 0.02
 """How long an unfinished line of output may wait for its end."""
 
 Observe = Callable[[ProcessEvent, bytes], None]
-"""Gets an event and, for a file, its contents."""
+"""Called with an event and, for a file, its contents."""
 
 
 class ProcessEventQueue:

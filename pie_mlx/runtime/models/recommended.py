@@ -88,5 +88,5 @@ RECOMMENDED = [
 
 
 def fitting(memory_bytes: int, context: int) -> list[Recommendation]:
-    """Those that leave a tenth of the memory to everything else, largest first."""
+    """The models that leave a tenth of the memory to everything else, largest first."""
     return [one for one in RECOMMENDED if one.needed_bytes(context) <= memory_bytes * 9 // 10]

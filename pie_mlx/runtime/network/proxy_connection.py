@@ -24,7 +24,7 @@ _ESTABLISHED = b"HTTP/1.1 200 Connection established\r\n\r\n"
 
 
 Report = Callable[[RequestHead, float, str], None]
-"""Gets a request that has ended, how many seconds it took, and why it failed, "" if it did not."""
+"""Called with a request that has ended, the seconds it took, and why it failed, "" if it did not."""
 
 
 def unreported(request: RequestHead, seconds: float, error: str) -> None:

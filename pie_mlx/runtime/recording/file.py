@@ -25,7 +25,7 @@ _HEADER = MAGIC + f"{VERSION:04d}\n".encode()
 _FRAME = struct.Struct("<II")
 FILE_LIMIT_BYTES = 512 << 20
 LIMITS = Counts(values=8 << 20, containers=2 << 20)
-"""Of all frames together: they bound the memory that a file takes once it is decoded."""
+"""Limits of all frames together: they bound the memory that a file takes once it is decoded."""
 
 
 class RecordingWriter:

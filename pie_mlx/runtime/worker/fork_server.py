@@ -59,7 +59,7 @@ class ForkServer:
         self._received = b""
         self._control, theirs = socket.socketpair()
         self.socket_inode = os.fstat(theirs.fileno()).st_ino
-        """Of its end of the link, which a worker has until it has closed it."""
+        """The inode of its end of the link, which a worker has open until it closes it."""
         self._control.setblocking(False)
         lifeline, self._lifeline = os.pipe()
         try:

@@ -161,7 +161,7 @@ class UnwatchEvents(Request, frozen=True):
 
 
 class WatchTokens(Request, frozen=True):
-    """Of no process if the id is empty."""
+    """Watch the tokens of a process; of none if the id is empty."""
 
     process_id: str
 

@@ -30,7 +30,7 @@ class Unheard:
             asyncio.get_running_loop().add_reader(connection, self._readable, connection)
 
     def oldest(self, until: float) -> list[socket.socket]:
-        """Those accepted up to then, oldest first."""
+        """The connections accepted up to then, oldest first."""
         return [connection for connection, since in self._since.items() if since <= until]
 
     def hang_up(self, connection: socket.socket) -> None:

@@ -60,7 +60,7 @@ class Usage(msgspec.Struct, frozen=True):
 
     @property
     def finish_reason(self) -> str:
-        """That of the first choice; "" if nothing was generated."""
+        """The finish reason of the first choice; "" if nothing was generated."""
         first = self.finish_reasons[0] if self.finish_reasons else ""
         return first if first in FINISH_REASONS or not first else OTHER
 

@@ -13,7 +13,7 @@ POLL_SECONDS = 0.1
 _LEFT_OUT = frozenset({"__pycache__", "dist"})
 
 Snapshot = Mapping[Path, tuple[int, int, int]]
-"""Of every file that is there: when it was changed, its size, and which file it is."""
+"""Time of change, size and inode of every file that exists."""
 
 
 def snapshot(paths: Sequence[Path]) -> Snapshot:

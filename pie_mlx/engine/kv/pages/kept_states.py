@@ -97,12 +97,12 @@ class KeptStates:
     # The bytes, which others move.
 
     def pop_added(self) -> list[KeptState]:
-        """Those kept since the last call."""
+        """The states kept since the last call."""
         added, self._added = self._added, []
         return [kept for kept in added if kept.state is not None]
 
     def pop_lost(self) -> list[tuple[KeptState, Any]]:
-        """Those dropped since the last call although an image wants them, with their states."""
+        """What was dropped since the last call although an image wants it, with its state."""
         lost, self._lost = self._lost, []
         return [(kept, state) for kept, state in lost if kept.wanted]
 

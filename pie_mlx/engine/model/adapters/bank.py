@@ -55,7 +55,7 @@ class AdapterBank:
 
     @property
     def versions(self) -> Set[Version]:
-        """Those in memory."""
+        """The versions in memory."""
         return self._contents.keys()
 
     def get(self, version: Version) -> AdapterContent:

@@ -40,7 +40,7 @@ class Settings:
 
     @property
     def epsilon(self) -> float:
-        """Of the norms."""
+        """The epsilon of the norms."""
         usual = 1e-5 if self.kind == "modernbert" else 1e-12
         found = self.config.get("norm_eps" if self.kind == "modernbert" else "layer_norm_eps", usual)
         if not isinstance(found, int | float):

@@ -24,7 +24,7 @@ ENTRIES_LIMIT = 1 << 16
 TEXT_LIMIT_BYTES = 4 << 20
 KEY_LIMIT_BYTES = 1024
 ELEMENTS_LIMIT = 1 << 23
-"""Of all arrays together: the largest vocabularies have a million tokens, scores and merges."""
+"""Elements of all arrays together: the largest vocabularies have a million tokens, scores and merges."""
 HEADER_LIMIT_BYTES = 256 << 20
 PARTS_LIMIT = 512
 _VERSIONS = (2, 3)

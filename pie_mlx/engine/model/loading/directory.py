@@ -17,7 +17,7 @@ from pie_mlx.errors import InvalidArgumentError, ModelLoadError
 
 CONFIG_LIMIT_BYTES = 4 << 20
 FILE_LIMIT_BYTES = 64 << 20
-"""Of every other file but weights: the largest vocabularies have half."""
+"""Bytes of any file except weights: the largest vocabularies have half of it."""
 LAYERS_LIMIT = 1024
 """More than any model has, and few enough to be built in seconds."""
 

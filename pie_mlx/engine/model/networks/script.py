@@ -62,7 +62,7 @@ class ScriptReader:
         self._replies.clear()
 
     def logits(self, history: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
-        """Those after the tokens of a context, one per entry of the vocabulary."""
+        """The logits after the tokens of a context, one per entry of the vocabulary."""
         reply = self._reply(history)
         logits = np.full(len(self.pieces), OTHER, np.float32)
         mass: dict[int, float] = {}

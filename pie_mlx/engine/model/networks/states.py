@@ -172,7 +172,7 @@ class RecurrentStates:
         return [*(array for layers in batches.values() for array in _arrays(layers)), *kept]
 
     def claim(self, contexts: Container[int]) -> None:
-        """Of the first step that is not committed, only these contexts go on."""
+        """Only these contexts continue from the first uncommitted step."""
         self._steps[:1] = [
             {context: one for context, one in step.items() if context in contexts} for step in self._steps[:1]
         ]
@@ -202,7 +202,7 @@ class RecurrentStates:
         return self._committed.get(context)
 
     def contexts(self) -> list[int]:
-        """Those that have a state."""
+        """The contexts that have a state."""
         return list(self._committed)
 
     def put(self, context: int, state: RecurrentState | None) -> None:

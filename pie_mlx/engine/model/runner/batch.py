@@ -78,7 +78,7 @@ class Draws:
         place: int = 0,
         rule: RuledRow | None = None,
     ) -> None:
-        """One token more."""
+        """Add one token to draw."""
         self.rows.append(row)
         self.samplers.append(sampler)
         self.uniforms.append(uniform)
@@ -88,7 +88,7 @@ class Draws:
         self.rules.append(rule)
 
     def some(self, indices: Sequence[int]) -> "Draws":
-        """Those at `indices`, in this order."""
+        """The draws at `indices`, in this order."""
         columns = self.rows, self.samplers, self.uniforms, self.masks, self.counts, self.places, self.rules
         draws, found = list(zip(*columns, strict=True)), Draws()
         for index in indices:

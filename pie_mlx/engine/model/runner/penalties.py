@@ -103,7 +103,7 @@ def _together(columns: Sequence[_Columns]) -> tuple[mx.array, mx.array, mx.array
 def _with_last(
     tokens: mx.array, generated: mx.array, biases: mx.array, last: mx.array
 ) -> tuple[mx.array, mx.array, mx.array]:
-    """With one more generated token [rows, 1] of each text."""
+    """The counts after one more generated token [rows, 1] of each text."""
     again, first = tokens == last, mx.ones(last.shape)
     generated = mx.where(again, mx.maximum(generated, 0) + 1, generated)
     counted = mx.concatenate([mx.where(again, generated, 1), first], axis=-1)

@@ -1,4 +1,4 @@
-"""What is known of the draws of a context while somebody watches its tokens."""
+"""The draws of a context whose tokens are being watched."""
 
 from dataclasses import dataclass, field
 
@@ -28,5 +28,5 @@ class TokenWatch:
         self._draws[counter] = draw
 
     def take(self, end: int) -> dict[int, WatchedDraw]:
-        """Those with counters below `end`, in order. Later ones stay: no program has used them yet."""
+        """The draws with counters below `end`, in order. Later ones stay: no program has used them yet."""
         return {counter: self._draws.pop(counter) for counter in sorted(self._draws) if counter < end}

@@ -22,7 +22,7 @@ SUFFIX = ".safetensors"
 RECORDS, BATCH_BYTES = 64, 32 << 20
 """What one file holds at most; a larger record is alone in its file."""
 KEY_BYTES = 16
-"""Those of a page; the key of a state has one more."""
+"""The length of a page's key; the key of a state has one byte more."""
 _ALIGNMENT = 64
 _STATE = b"s"
 _LONGEST_HEADER = 1 << 20
@@ -33,7 +33,7 @@ _TOP = "__metadata__"
 
 
 class Owner(msgspec.Struct, frozen=True):
-    """Whose records a file holds: the model, by its name and by what its KV depends on, and the user."""
+    """The owner of the records in a file: the model, by its name and by what its KV depends on, and the user."""
 
     model: str
     identity: str
@@ -140,10 +140,8 @@ def read_header(path: Path) -> Header | None:
 
 
 def read_records(path: Path, owner: Owner, wanted: Sequence[Wanted], into: Sequence[memoryview]) -> int:
-    """Read the contents of records that lie one after the other. How many leading ones are what was stored.
-
-    Raises OSError.
-    """
+    """Read the contents of records that lie one after the other. Returns how many of the first ones are as they were
+    stored. Raises OSError."""
     with path.open("rb", buffering=0) as file:
         file.seek(wanted[0].place.offset)
         for count, (one, content) in enumerate(zip(wanted, into, strict=True)):
@@ -159,7 +157,7 @@ def read_records(path: Path, owner: Owner, wanted: Sequence[Wanted], into: Seque
 
 
 def _is_filled(descriptor: int, piece: memoryview) -> bool:
-    """Whether the file went on for as long as the piece, which has what it read."""
+    """Whether the file had enough bytes to fill the piece."""
     left = piece
     while len(left) and (count := os.readv(descriptor, [left])):
         left = left[count:]
@@ -189,7 +187,7 @@ def _digest(owner: Owner, key: bytes, payload: Sequence[bytes | memoryview]) -> 
 
 
 def _digest_of(owner: Owner, key: bytes) -> xxhash.xxh3_128:
-    """That of a record, before its payload."""
+    """The digest of a record, up to its payload."""
     digest = xxhash.xxh3_128()
     for part in (owner.identity.encode(), owner.user.encode(), key):
         digest.update(_LENGTH.pack(len(part)) + part)

@@ -68,7 +68,7 @@ class CacheDirectory:
         return sorted(found, key=lambda file: (file.used_seconds, file.path.name))
 
     def folder(self, identity: str) -> Path:
-        """That of one model."""
+        """The folder of one model."""
         return self.root / identity
 
     def names(self, identity: str) -> list[str]:
@@ -76,7 +76,8 @@ class CacheDirectory:
         return sorted(entry.name for entry in _entries(self.folder(identity)) if entry.name.endswith(SUFFIX))
 
     def write(self, owner: Owner, records: Sequence[Record]) -> tuple[str, int]:
-        """Write a batch; its name and its bytes. Raises OSError, and FullError where bound or disk have no room."""
+        """Write a batch; returns its name and size in bytes. Raises OSError, and FullError if the bound or the disk has
+        no room."""
         parts = encoded(owner, records)
         size = sum(map(len, parts))
         folder = self.folder(owner.identity)
@@ -106,7 +107,7 @@ class CacheDirectory:
             os.utime(path, (now, now))
 
     def writes(self) -> Writes:
-        """What was written, and what may be."""
+        """How much was written, and how much more may be."""
         now = self._clock()
         try:
             found = msgspec.json.decode((self.root / _USAGE).read_bytes(), type=Writes)
@@ -119,7 +120,8 @@ class CacheDirectory:
         return self.budget.allows(self.budget.now(self._writes, self._clock()), size_bytes, used_twice=used_twice)
 
     def clear(self, model: str | None = None) -> int:
-        """Remove all files, or those of the models of one name; how many bytes. Engines that use them then compute."""
+        """Remove all files, or those of the models of one name; returns how many bytes. Engines that used them compute
+        again."""
         chosen = [
             file for file, header in self.described() if model is None or (header and header.owner.model == model)
         ]

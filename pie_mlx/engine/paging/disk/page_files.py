@@ -91,15 +91,13 @@ class PageFiles:
         return content
 
     def forget(self, user: str, key: bytes) -> None:
-        """What is stored under a key is of no use."""
+        """Forget what is stored under a key: it is of no use."""
         if (at := self._find(user, key)) is not None:
             self._forget(key, at)
 
     def read_run(self, user: str, names: Sequence[tuple[bytes, bytes]], into: Sequence[memoryview]) -> int:
-        """Read what is stored under keys, each for its tokens; how many leading ones could be read.
-
-        What lies side by side in a file is read at once.
-        """
+        """Read what is stored under keys, each for its tokens; returns how many of the first ones could be read.
+        Records that lie side by side in a file are read at once."""
         done = 0
         while run := self._run(user, names[done:], len(into[0])):
             count = self._read(run, into[done : done + len(run)])
@@ -140,7 +138,7 @@ class PageFiles:
         return count
 
     def write(self, user: str, records: Sequence[Record]) -> int:
-        """Store a batch; how many bytes that took. Raises OSError."""
+        """Store a batch; returns its size in bytes. Raises OSError."""
         owner = Owner(self._model, self._identity, user)
         name, size = self.directory.write(owner, records)
         self._index(name)

@@ -9,7 +9,7 @@ from pie_mlx.engine.kv import PageRecord
 from pie_mlx.engine.paging.disk.disk_cache import DiskCache, Loaded
 
 PART_BYTES = 4 << 20
-"""What is read at once: the first part is there soon, and few parts cost little beside the reading."""
+"""Bytes read at once: small enough that the first part is there soon, large enough that there are few parts."""
 PARTS = 4
 """Parts in memory: some are written to the pool while others are read. Each write costs a turn of the scheduler, so it
 takes all parts that were read during the one before."""

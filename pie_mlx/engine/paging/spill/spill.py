@@ -45,7 +45,7 @@ class Spill:
 
     @property
     def stored_pages(self) -> int:
-        """Slots that hold a page somebody may want."""
+        """Slots that hold a page which may be wanted."""
         return self._next_slot - len(self._unused)
 
     def is_worthwhile(self, tokens: int) -> bool:

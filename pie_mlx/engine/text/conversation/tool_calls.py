@@ -8,7 +8,7 @@ from pie_mlx.engine.text.conversation.writing import tool_schemas
 from pie_mlx.engine.text.tools.tool_families import BY_STYLE, ToolFamily
 
 MOST_CALLS = 1024
-"""Of one reply: looking for each takes as long as the reply."""
+"""Calls in one reply: looking for each takes time in proportion to the reply."""
 
 
 def parse_calls(tools: ToolFormat | None, text: str, schemas: Sequence[str] = ()) -> list[ParsedToolCall]:

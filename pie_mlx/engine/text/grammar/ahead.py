@@ -1,4 +1,4 @@
-"""Masks computed before anybody asks for them."""
+"""Computes masks before they are asked for."""
 
 import asyncio
 from collections.abc import Sequence

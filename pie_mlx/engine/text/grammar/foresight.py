@@ -13,7 +13,7 @@ from pie_mlx.engine.text.tokens.tokenizer import Tokenizer
 from pie_mlx.errors import GrammarError
 
 MOST_BYTES = 96
-"""Of one guess: more than sixteen tokens of JSON."""
+"""Bytes of one guess: more than sixteen tokens of JSON."""
 
 RECENT = 256
 """Tokens before a guess that tell which blanks the text has."""
@@ -22,7 +22,7 @@ FEW_WORDS = 64
 """A mask with bits in more words is of text that the grammar leaves open."""
 
 FEWEST_BYTES = 6
-"""Of a guess that ends steps at once: fewer are two tokens, and a pass of their own takes as long as those."""
+"""Bytes of a guess for which steps end: fewer are about two tokens, for which a new pass gains nothing."""
 
 _BLANKS = b" \t\r\n"
 _NO_BYTE = 256

@@ -40,7 +40,7 @@ _BYTES_OF_TEXT = [*range(0xC0), *range(0xC2, 0xF5)]
 """All that UTF-8 uses."""
 
 _FEW = 4
-"""So many masks are computed sooner than another thread wakes up to do it."""
+"""Fewer masks than this are computed here: another thread would wake up later than that."""
 _WORD = np.dtype(np.uint32)
 THREADS = max(1, min(4, (os.cpu_count() or 1) // 2))
 """For the masks of many: half of the processors, the others compute the pass."""

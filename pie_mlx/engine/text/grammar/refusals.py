@@ -34,7 +34,7 @@ def refuse_formats(places: list[str]) -> GrammarError:
 
 
 def refuse_separators(given: tuple[str, str]) -> GrammarError:
-    """The error for separators that JSON does not have, or that are longer than anybody needs."""
+    """The error for separators that JSON does not have, or that are unreasonably long."""
     shown = ", ".join(repr(one[:8]) for one in given)
     return GrammarError(f"schema: separators {shown}", hint='give a comma and a colon with few blanks: (", ", ": ")')
 

@@ -214,7 +214,7 @@ def _compile_schema(source: GrammarSource, engines: Engines) -> tuple[Walk, list
 
 
 def _check_separators(separators: tuple[str, str] | None) -> None:
-    """Raises GrammarError for separators that JSON does not have, or that are longer than anybody needs."""
+    """Raises GrammarError for separators that JSON does not have, or that are unreasonably long."""
     if separators is None:
         return
     bare = [one.strip(" \t\n\r") for one in separators]

@@ -17,7 +17,7 @@ from typing import Any
 import pie_mlx
 
 CPU_SECONDS = 2.0
-"""Of one rendering. Long conversations with many tools take some hundredths."""
+"""Processor time of one rendering. Long conversations with many tools take some hundredths."""
 WALL_SECONDS = 30.0
 """The same on a machine that has too much to do."""
 MEMORY_BYTES = 1 << 30
@@ -46,7 +46,7 @@ class BrokenTemplateError(Exception):
 
 
 class TemplateProcess:
-    """Renders for everybody in this process, one after another. Starts with the first template. Any thread may ask."""
+    """Renders all templates of this process, one after another. Starts with the first one. Any thread may ask."""
 
     def __init__(self, *, cpu_seconds: float = CPU_SECONDS, wall_seconds: float = WALL_SECONDS) -> None:
         self._cpu_seconds, self._wall_seconds = cpu_seconds, wall_seconds
@@ -134,5 +134,5 @@ def _read(descriptor: int, size_bytes: int, end: float) -> bytes:
 
 
 shared = TemplateProcess()
-"""Of all engines here: it keeps nothing of a conversation."""
+"""The one process for all engines here: it keeps nothing of a conversation."""
 atexit.register(shared.close)

@@ -24,7 +24,7 @@ _MARKUP = re.compile(r"<.+>|\[.+\]", re.DOTALL)
 """Added tokens that structure text, like `<tool_call>`; the others are ordinary text, like runs of spaces."""
 
 LONG = 4096
-"""So many characters or tokens take milliseconds to encode or decode."""
+"""With so many characters or tokens, encoding or decoding takes milliseconds."""
 
 
 class PretrainedTokenizer(Protocol):

@@ -25,7 +25,7 @@ from pie_mlx.wasm.facts import Facts
 FORM = "1"
 """Changes with the settings of the compiler."""
 KEPT_BYTES = 1 << 30
-"""Of all compiled forms; the oldest go first."""
+"""Bytes of all compiled forms; the oldest go first."""
 CODE, FACTS = ".code", ".json"
 """Suffixes of the two files of a compiled form."""
 

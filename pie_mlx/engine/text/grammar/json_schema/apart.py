@@ -22,7 +22,7 @@ _OF_OBJECTS = frozenset(
 )
 """Keywords that refuse no value but objects, `type` beside."""
 _MOST_ALTERNATIVES = 100
-"""Of one branch, to be outside of all others."""
+"""Alternatives of one branch, to be outside of all others."""
 _LEVELS = 8
 """References that are followed from one branch."""
 

@@ -12,7 +12,7 @@ _PLAIN = re.compile(rb'[^"\\]*')
 _WORD = re.compile(rb"[-+.0-9A-Za-z]*")
 _BLANK = frozenset(b" \t\n\r")
 _DIGITS = 4000
-"""Of an exponent; Python reads a few more."""
+"""Digits of an exponent; Python reads a few more."""
 _LITERALS = frozenset({b"true", b"false", b"null"})
 
 

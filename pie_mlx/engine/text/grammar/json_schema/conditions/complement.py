@@ -11,7 +11,7 @@ from pie_mlx.engine.text.grammar.json_schema.schema import Schema
 from pie_mlx.engine.text.json_pointer import referred
 
 KINDS = ("array", "boolean", "null", "number", "object", "string")
-"""Of values. Whole numbers are no kind of their own."""
+"""The kinds of values. Whole numbers are no kind of their own."""
 LEVELS = 3
 """References that are followed from one schema."""
 

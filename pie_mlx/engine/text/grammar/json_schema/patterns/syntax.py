@@ -8,7 +8,7 @@ from pie_mlx.engine.text.grammar.json_schema.patterns.letters import ALL, Letter
 
 MOST_LEVELS = 40
 MOST_LETTERS = 1_000
-"""With those that are repeated."""
+"""The most letters of a pattern, with repeated ones counted each time."""
 
 
 class UnknownPatternError(Exception):
