@@ -32,7 +32,7 @@ class Common:
     contexts: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
     adapters: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
     started: set[str] = field(default_factory=set[str])
-    """Models that were in memory before."""
+    """Models that have been in memory at least once."""
     clock: Callable[[], float] = time.monotonic
 
     @property

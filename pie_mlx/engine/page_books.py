@@ -90,7 +90,7 @@ def state_slots(services: Services) -> list[StateSlot]:
 
 
 def page_detail(services: Services, page: int) -> PageDetail:
-    """What the books have about a page; one that is in none of them is free or withheld."""
+    """The details of a page; a page of which nothing is known is free or withheld."""
     for kind, contexts, segment in _segments(services):
         for place, record in enumerate(segment.pages):
             if record.page == page:
@@ -168,7 +168,7 @@ def _working(services: Services, page: int, context: Context) -> PageDetail:
 
 
 def _passes(services: Services, contexts: tuple[int, ...]) -> list[float]:
-    """When the latest pass of each began."""
+    """When the latest pass of each context began."""
     live = (process.contexts.get(number) for process in services.processes.values() for number in contexts)
     return [context.started_seconds for context in live if context is not None]
 

@@ -1,4 +1,4 @@
-"""What the engine's answers work with."""
+"""The parts of a loaded model that handlers work with."""
 
 import time
 from collections.abc import Callable

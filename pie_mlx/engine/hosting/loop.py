@@ -13,7 +13,7 @@ from pie_mlx.calls import Call
 from pie_mlx.errors import EngineStoppedError
 
 _LAST_TURNS = 4
-"""A call that came last of all is taken, refused, given back, and its program woken: each takes a turn."""
+"""Turns of the loop for the last call: it is taken, refused and given back, and its program is woken."""
 
 
 class EngineLoop(asyncio.SelectorEventLoop):
@@ -98,7 +98,7 @@ class LoopBridge:
         self._leave(at_once=False)
 
     def hurry(self) -> None:
-        """Have calls that wait for others leave now. From any thread: at worst the other loop is woken once more."""
+        """Send waiting calls now. From any thread: at worst the other loop is woken once more."""
         if self._leaves_later:
             self._wake_there()
 
@@ -182,7 +182,7 @@ def _cancel(bridged: _BridgedCall) -> None:
 
 
 def ended() -> EngineStoppedError:
-    """What a call is answered with that the engine gave up: its process is over."""
+    """The error of a call that the engine gave up because its process is over."""
     return EngineStoppedError("process: it has ended", hint="launch the program again")
 
 

@@ -27,7 +27,7 @@ class Processes(Mapping[str, HostedProcess]):
         return len(self._by_id)
 
     def add(self, process: HostedProcess) -> None:
-        """A process begins to use the model: its launch takes part in the market from now on. Idempotent."""
+        """Add a process that begins to use the model: its launch takes part in the market from now on. Idempotent."""
         if process.id in self._by_id:
             return
         if process.account not in self.families:
@@ -37,7 +37,7 @@ class Processes(Mapping[str, HostedProcess]):
         self.families[process.account].append(process)
 
     def remove(self, process: HostedProcess) -> None:
-        """A process that holds nothing any more is gone, and its account with the last of the family (M1)."""
+        """Remove a process that holds nothing any more, and the account with the last process of its family (M1)."""
         if self._by_id.pop(process.id, None) is None:
             return
         family = self.families[process.account]

@@ -88,7 +88,7 @@ class Roster(Mapping[str, HostedProcess]):
         return process
 
     def remove(self, process: HostedProcess) -> bool:
-        """A process that holds nothing any more is gone; whether it was the last of its account (M1)."""
+        """Remove a process that holds nothing any more; returns whether it was the last of its account (M1)."""
         self._by_id.pop(process.id, None)
         if all(other.username != process.username for other in self._by_id.values()):
             self._debts.pop(process.username, None)
@@ -122,7 +122,7 @@ def _from(first: str, models: Sequence[str]) -> list[str]:
 
 
 def _ignored(user: str, seconds: float) -> None:
-    """What no scheduler counts."""
+    """Ignore seconds that no scheduler counts."""
 
 
 def _compute(processes: Iterable[HostedProcess]) -> bool:

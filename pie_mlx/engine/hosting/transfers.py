@@ -19,7 +19,7 @@ class Upload:
     data: bytearray = field(default_factory=bytearray)
 
     def add(self, offset: int, data: bytes) -> bool:
-        """One more part; whether it was the last. Raises InvalidArgumentError for one that does not follow."""
+        """Add a part; returns whether it was the last. Raises InvalidArgumentError for a part that does not follow."""
         if offset != len(self.data) or offset + len(data) > self.size_bytes:
             raise InvalidArgumentError(
                 f"adapter: {len(data)} bytes at {offset} of {self.size_bytes}, {len(self.data)} are there",

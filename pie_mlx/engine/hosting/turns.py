@@ -1,4 +1,4 @@
-"""Long work, a step of each program in turn, away from the engine's loop."""
+"""Runs long work away from the engine's loop, one step of each program in turn."""
 
 import asyncio
 import contextlib
@@ -15,7 +15,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 NICENESS = 5
-"""No more: these threads hold the interpreter now and then, and the engine waits for it."""
+"""The niceness of these threads. No higher: they hold the interpreter now and then, and the engine waits for it."""
 
 Step = tuple[tuple[T] | None, float]
 """The result, None while there is more to do; and the seconds of processor time it took."""
@@ -73,7 +73,7 @@ class Turns:
             answer.set_result(step.result())
 
     async def _wait(self, owner: Hashable) -> None:
-        """Until it is this owner's turn, which ends with the step and not with the wait for it."""
+        """Wait for this owner's turn, which ends with its step, even if the wait for the step ends before."""
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(owner, deque()).append(turn)
         self._begin()
@@ -90,7 +90,7 @@ class Turns:
         self._begin()
 
     def _begin(self) -> None:
-        """Give the next turns, where there are threads for them."""
+        """Give the next turns, as far as threads are free."""
         for owner in list(self._waiting):
             if not self._free:
                 return
@@ -111,7 +111,8 @@ class Turns:
 
 
 def _step_back() -> None:
-    """This thread comes after those of the engine. macOS has no such priority of a thread, but more processors."""
+    """Let the engine's threads come before this one. macOS has no such priority of a thread, but Macs have more
+    processors."""
     if sys.platform == "linux":
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), min(19, os.nice(0) + NICENESS))
 

@@ -1,4 +1,4 @@
-"""Which of an engine's models guess for others."""
+"""Which models of an engine draft for others."""
 
 from collections.abc import Mapping
 
@@ -21,7 +21,7 @@ def link_drafters(slots: Mapping[str, ModelSlot], names: ModelNames) -> None:
 
 
 def with_drafters(slot: ModelSlot) -> list[ModelSlot]:
-    """A slot, and before it the one that guesses for it, and the one that guesses for that."""
+    """The slot, after those that draft for it, each after the one that drafts for it."""
     return [slot] if slot.drafter is None else [*with_drafters(slot.drafter), slot]
 
 

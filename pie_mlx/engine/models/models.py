@@ -61,7 +61,7 @@ class Models:
         self._busy = asyncio.Lock()
         self._mover: asyncio.Task[None] | None = None
         self._sole: Services | None = None
-        """The model of an engine that has one, which stays: calls need not look for it."""
+        """The only model of an engine with one, which is never unloaded: calls need not look for it."""
 
     async def start(self) -> None:
         """Load the models that are not lazy. Raises ModelError and OutOfPagesError; `stop` ends what has begun."""
@@ -78,12 +78,12 @@ class Models:
             self._begin_to_move()
 
     def _begin_to_move(self) -> None:
-        """From now on models come and go."""
+        """From now on, models may be loaded and unloaded."""
         self._sole = None
         self._mover = asyncio.create_task(self._move_forever(), name="pie-models")
 
     async def stop(self) -> None:
-        """Unload all, once no process has anything of them."""
+        """Unload all, once no process owns anything of them."""
         if self._mover is not None:
             self._mover.cancel()
             await asyncio.gather(self._mover, return_exceptions=True)
@@ -120,13 +120,13 @@ class Models:
         return None if slot is None or process.id not in slot.users else slot.services
 
     def join(self, process: HostedProcess) -> None:
-        """A process takes part in the market of its default model from its begin on."""
+        """A process takes part in the market of its default model from its start on."""
         slot = self._slots[process.models[0]]
         if slot.services is not None:
             self._seat(slot, slot.services, process)
 
     def answer(self, process: HostedProcess, message: Call[Any]) -> Awaitable[Any]:
-        """Have the model answer that the call concerns. Raises what the handler raises, and ModelError."""
+        """The reply of the model that the call concerns. Raises what the handler raises, and ModelError."""
         handler = handlers.get(type(message)) or _look_up_in_turn
         if self._sole is not None:
             if not isinstance(message, LoadModel) or message.keep_alive_seconds is None:
@@ -211,7 +211,7 @@ class Models:
             self._end(slot, process.id)
 
     def _end(self, slot: ModelSlot, process: str) -> None:
-        """A call of a process is over: the model may be one that leaves."""
+        """A call of a process is over: the model may be unloaded now."""
         slot.end(process, self._common.clock())
         self._changed.set()
 
@@ -225,7 +225,7 @@ class Models:
         return seat
 
     def _concerned(self, process: HostedProcess, message: Call[Any]) -> ModelSlot:
-        """The model that a call names, or that has what it names; the default one of the process where none has."""
+        """The model that a call names, or that owns what it names; otherwise the default one of the process."""
         if name := _name(message):
             return self._slot(name)
         context, matcher = getattr(message, "context", None), getattr(message, "matcher", None)
@@ -242,7 +242,7 @@ class Models:
         return self._slots[self._common.names.resolve(name or self._common.names.default)]
 
     def _is_leaving(self, slot: ModelSlot, process: HostedProcess) -> bool:
-        """Whether a loaded model is kept from being used by further processes, because another one needs its memory."""
+        """Whether further processes must not use a loaded model, because another model needs its memory."""
         demands = self._waiting.demands
         if not demands or process.id in slot.holders():
             return False

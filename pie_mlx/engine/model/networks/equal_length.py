@@ -16,15 +16,13 @@ class _Piece:
 
     @property
     def is_first(self) -> bool:
-        """Whether its context begins with it."""
+        """Whether the context begins with this piece."""
         return self.start == self.segment.start and self.segment.kv_length == self.segment.count
 
 
 def equal_length_batches(step: StepInput, *, alone: bool) -> list[tuple[StepInput, Sequence[int]]]:
-    """The step as batches over rows of equal length, or over one context each; a context's pieces stay in order.
-
-    Each comes with which of the step's logits each of its own is.
-    """
+    """The step as batches over rows of equal length, or over one context each; a context's pieces stay in order. With
+    each batch come the places of its logits among those of the step."""
     queues = [_pieces(step, segment) for segment in step.segments]
     batches: list[tuple[StepInput, Sequence[int]]] = []
     while any(queues):

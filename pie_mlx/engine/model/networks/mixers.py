@@ -41,7 +41,7 @@ class RowGroup:
 
 
 def row_groups(segments: Sequence[Segment]) -> list[RowGroup]:
-    """The groups of segments of which alike ones stand side by side."""
+    """The groups of segments; segments of one group stand side by side."""
     groups: list[RowGroup] = []
     for (count, fresh), each in groupby(segments, key=_group_of):
         alike = list(each)

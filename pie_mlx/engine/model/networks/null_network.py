@@ -50,7 +50,7 @@ class NullNetwork:
         return taken[0] * mx.array(0x9E3779B1, mx.uint32) + taken[1] * mx.array(0x85EBCA77, mx.uint32)
 
     def forget(self) -> None:
-        """The last step is never evaluated."""
+        """Nothing to let go of."""
         self.hidden = None
 
     def recover(self) -> None:

@@ -234,26 +234,26 @@ class PagedNetwork:
         return output.flatten(0, 1).astype(mx.float32)
 
     def forget(self) -> None:
-        """The last step is never evaluated: what is known of it would hold the pool as it was."""
+        """Let go of the last step, which is never evaluated: its arrays would keep the pool as it was."""
         self.hidden = self.kept = self._selection.hidden = None
         self.scores = {}
         self.recurrence.forget()
 
     def recover(self) -> None:
-        """A step has failed: its segments would fail the next one."""
+        """Let go of the segments of a failed step: they would fail the next one."""
         self._segments.forget()
         self.recurrence.discard()
 
     def state(self, context: int) -> RecurrentState | None:
-        """What recurrent layers remember of `context`."""
+        """The recurrent state of `context`."""
         return self.recurrence.of(context)
 
     def stateful(self) -> Collection[int]:
-        """The contexts that recurrent layers remember."""
+        """The contexts that have a recurrent state."""
         return self.recurrence.contexts()
 
     def set_state(self, context: int, state: RecurrentState | None) -> None:
-        """Have recurrent layers go on from `state`; None forgets the context."""
+        """Have recurrent layers continue a context from `state`; None forgets the context."""
         self.recurrence.put(context, state)
 
     def _compute(self, step: StepInput, memory: PageMemory) -> mx.array:
@@ -278,7 +278,7 @@ class PagedNetwork:
 
     @contextmanager
     def _recurring(self, step: StepInput, memory: PageMemory) -> Generator[None, None, None]:
-        """Inside, recurrent layers go on from the states of their contexts; then it keeps what they left."""
+        """Inside, recurrent layers continue from the states of their contexts; at the end, the new states are kept."""
         if not self.recurrent:
             yield
             return
@@ -321,7 +321,8 @@ class PagedNetwork:
         return DenseBinding(offset, step.segments, step.slots, memory.pool, self._segments)
 
     def _layer_bytes(self, step: StepInput, pool: KvPool) -> int:
-        """What a layer of the pass answers; 0 where parts of it must not begin, or the pool begins them."""
+        """Bytes of the output of a layer of the pass; 0 where parts of the pass must not begin early, or the pool
+        begins them."""
         if not pool.takes_segments:
             return 0
         gathered = (part for part in step.segments if not self._tier.paged or pool.gathers(part.count))
@@ -339,7 +340,7 @@ class PagedNetwork:
         return found if caches == {id(cache) for cache in self._caches.recurrent} else None
 
     def _traced_state_bytes(self) -> int:
-        """What the recurrent layers remember of one context."""
+        """Bytes of the recurrent state of one context."""
         sizes: list[int] = []
 
         def weigh() -> None:
@@ -357,7 +358,8 @@ class PagedNetwork:
         return Transients(row_bytes, layers, self.vocabulary_size)
 
     def _wrap_head(self) -> list[Module]:
-        """Project only wanted rows, if the model's head can be found: one of two rows must come out. Answers heads."""
+        """Project only wanted rows, if the model's head can be found: of two rows, one must come out. Returns the
+        heads."""
         heads = select_before_head(self.model, self.vocabulary_size, self._selection)
         self._selection.rows = mx.array([1], dtype=mx.int32)
         try:
@@ -384,7 +386,7 @@ class PagedNetwork:
 
 
 def _in_order(parts: Sequence[mx.array], order: Sequence[int]) -> mx.array:
-    """The rows of all parts, which `order` gives the places of, one after the other."""
+    """The rows of all parts, put in order; `order` has the place of each."""
     joined = parts[0] if len(parts) == 1 else mx.concatenate(list(parts))
     if list(order) == list(range(len(order))):
         return joined

@@ -29,19 +29,20 @@ class Recording:
         self._calls: list[MixerCall] = []
         self._replays: dict[int, Replay] = {}
         self.context_bytes = 0
-        """What the state of one context takes."""
+        """Bytes of the state of one context."""
 
     def add(self, call: MixerCall) -> None:
-        """The next call of a mixer."""
+        """Keep the next call of a mixer."""
         self._calls.append(call)
 
     def arrays(self) -> list[mx.array]:
-        """What is kept; evaluate it with the step, whose memory it would keep otherwise."""
+        """The kept arrays. Evaluate them with the step, or else they keep its memory."""
         every = (each for call in self._calls for each in (*call.arguments, *call.options.values()))
         return [each for each in every if isinstance(each, mx.array)]
 
     def replay(self, place: int, tokens: int) -> tuple["Replay", int]:
-        """The states after the first `tokens` tokens, with that of the context at `place` among them, and where."""
+        """A batch with the state of the context at `place` after its first `tokens` tokens, and the row of that
+        state."""
         found = self._replays.get(tokens)
         if found is None or found.is_built:
             found = self._replays[tokens] = Replay(self, tokens)
@@ -76,7 +77,7 @@ class Replay:
         self._layers: LayerStates = []
 
     def add(self, place: int) -> int:
-        """One more context of the group; its row. Not once it is built."""
+        """Add one more context of the group, before it is built; returns its row."""
         self._places.append(place)
         return len(self._places) - 1
 
@@ -86,7 +87,7 @@ class Replay:
 
     @property
     def size(self) -> int:
-        """Contexts in it."""
+        """The number of contexts."""
         return len(self._places)
 
     @property

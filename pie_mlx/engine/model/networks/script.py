@@ -19,7 +19,7 @@ CHOSEN, POSSIBLE, OTHER = 20.0, 0.0, -20.0
 """Logits of the next token, of other beginnings of the same text, which a mask may leave, and of all else."""
 _LONGEST_TOKEN_BYTES = 32
 _KEPT = 8192
-"""Histories whose answers are known."""
+"""How many histories are remembered with their answers."""
 
 
 @dataclass(frozen=True, slots=True)

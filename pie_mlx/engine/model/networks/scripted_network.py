@@ -86,6 +86,6 @@ class ScriptedNetwork:
 
 
 def _slots(segment: Segment, row: int, page_size: int) -> list[int]:
-    """Where the tokens of a context lie, up to a row."""
+    """The slots of the tokens of a context, up to a row."""
     length = segment.kv_length - segment.count + row - segment.start + 1
     return [segment.block_table[slot // page_size] * page_size + slot % page_size for slot in range(length)]

@@ -24,12 +24,12 @@ class StateBatch:
 
     @property
     def held(self) -> int:
-        """States in memory."""
+        """How many states are in memory."""
         return self.size
 
     @property
     def context_bytes(self) -> int:
-        """What the state of one context takes."""
+        """Bytes of the state of one context."""
         return sum(array.nbytes for array in _arrays(self.layers)) // self.size
 
 
@@ -55,7 +55,7 @@ class RecurrentState:
         return self.batch.context_bytes
 
     def alone(self) -> "RecurrentState":
-        """The state in memory of its own, computed. Call it on the MLX thread."""
+        """A copy that is computed and has memory of its own. Call it on the MLX thread."""
         batch = _picked(self.batch.layers, [self.index])
         evaluate(_arrays(batch.layers))
         return RecurrentState(batch, 0, self.tokens)
@@ -117,13 +117,13 @@ class RecurrentStates:
         self._recordings: dict[int, Recording] = {}
 
     def open(self, *, follows: bool) -> None:
-        """A step begins; without `follows`, those that are not committed never were."""
+        """Begin a step; unless it `follows` uncommitted steps, these are dropped."""
         if not follows:
             self._steps.clear()
         self._steps.append({})
 
     def begin(self, groups: Sequence[RowGroup], stored: Callable[[mx.array], None], adapting: Adapting) -> None:
-        """A forward pass of the step begins, over `groups`. Layers say what they `stored`."""
+        """Begin a forward pass of the step, over `groups`. Layers say what they `stored`."""
         self._groups, self._recordings = [], {}
         for place, group in enumerate(groups):
             states = self._joined_states(group)
@@ -147,7 +147,7 @@ class RecurrentStates:
             self._recordings[group].add(call)
 
     def end(self) -> None:
-        """The forward pass is over: take what it left."""
+        """End the forward pass: take the states that it left."""
         for place, (group, states) in enumerate(self._groups):
             batch = StateBatch([_owned(layer, group.length) for layer in states], len(group.contexts))
             recording = self._recordings.get(place)
@@ -164,7 +164,7 @@ class RecurrentStates:
             cache.cache = [None] * len(cache.cache)
 
     def arrays(self) -> list[mx.array]:
-        """What is not committed yet; evaluate it with the outputs of the step."""
+        """The arrays that are not committed yet. Evaluate them with the outputs of the step."""
         left = [one for step in self._steps for one in step.values()]
         batches = {id(one.state.batch): one.state.batch.layers for one in left}
         recordings = {id(one.recording): one.recording for one in left if one.recording is not None}
@@ -178,8 +178,8 @@ class RecurrentStates:
         ]
 
     def commit(self, *, keeps: bool = False) -> None:
-        """Keep what the first step that is not committed left; `keeps`: also the states before, so that contexts may
-        return there."""
+        """Commit the states of the first uncommitted step. If it `keeps`, the states before stay too, so that contexts
+        may return to them."""
         for step in self._steps[:1]:
             for context, one in step.items():
                 # The drafts of a pass may be those of several steps.
@@ -190,11 +190,11 @@ class RecurrentStates:
         self._release_neighbours()
 
     def forget(self) -> None:
-        """The step that was built last never was."""
+        """Drop the step that was built last."""
         del self._steps[-1:]
 
     def discard(self) -> None:
-        """No step that is not committed ever was."""
+        """Drop all uncommitted steps."""
         self._steps.clear()
 
     def of(self, context: int) -> RecurrentState | None:
@@ -214,7 +214,7 @@ class RecurrentStates:
             self._committed[context] = state
 
     def known(self, context: int, tokens: int) -> int:
-        """Behind how many of the first `tokens` tokens of `context` the state is known: the most."""
+        """The largest number of tokens, at most `tokens`, after which the state of `context` is known."""
         ends = [0, *(one.state.tokens for one in self._reached.get(context, ()))]
         return max([end for end in ends if end <= tokens])
 
@@ -246,8 +246,8 @@ class RecurrentStates:
         return found
 
     def _release_neighbours(self) -> None:
-        """Copy the rows of contexts that went on from nothing lately, where most of their batch is of no use: a row
-        keeps all of it in memory."""
+        """Copy the states of contexts that have not continued lately, if most of their batch is of no use: a row keeps
+        the whole batch in memory."""
         batches: dict[int, list[RecurrentState]] = {}
         for state in list(self._committed.values()):
             if state.size > 1:
@@ -280,7 +280,7 @@ def _arrays(layers: LayerStates) -> list[mx.array]:
 
 
 def _owned(layer: Sequence[mx.array | None], length: int) -> list[mx.array | None]:
-    """The state arrays of a layer after `length` tokens, not as views of what these were computed with."""
+    """The state arrays of a layer after `length` tokens, copied for long groups: they may be views of all inputs."""
     return list(layer) if length <= LONGEST_VIEWS else [None if array is None else array + 0 for array in layer]
 
 
@@ -291,7 +291,7 @@ def _picked(layers: LayerStates, rows: Sequence[int]) -> StateBatch:
 
 
 def _joined(rows: Sequence[RecurrentState | None], layer: int, part: int) -> mx.array | None:
-    """One state array of all rows, [rows, ...]; None where they begin."""
+    """One state array of all rows, [rows, ...]; None if the contexts begin here."""
     known = [row for row in rows if row is not None]
     if not known or known[0].batch.layers[layer][part] is None:
         return None

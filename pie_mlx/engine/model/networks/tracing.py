@@ -13,7 +13,7 @@ from pie_mlx.metal import LayerShape
 
 
 class TraceBinding:
-    """Records the shapes of K and V; answers handles, or arrays of zeros for a dense tier."""
+    """Records the shapes of K and V; returns handles, or arrays of zeros for a dense tier."""
 
     def __init__(self, offset: mx.array | int, rows: int, tier: Tier) -> None:
         self.offset = offset

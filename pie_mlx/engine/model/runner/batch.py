@@ -24,8 +24,8 @@ PackedMask = npt.NDArray[np.uint32]
 
 
 class SharedDraw(msgspec.Struct, frozen=True):
-    """The row of a context that follows another one of its gang: a rule reads it, as that of its `place`, 0-based, and
-    the context goes on with the token that the first one draws."""
+    """The row of a context that follows the first one of its gang: the rule reads it as the row number `place`,
+    0-based, and the context continues with the token that the first one draws."""
 
     place: int
     draws: int = 1
@@ -50,7 +50,7 @@ class LogitsRequest:
     gang: int = 0
 
     def after(self, states: Sequence[float]) -> "LogitsRequest":
-        """The same of a row whose rule is given the `states` that the draw before left; none leave it as it is."""
+        """The same request, whose rule gets the `states` that the draw before left; unchanged without states."""
         return replace(self, read=self.read.after(states)) if states and isinstance(self.read, Sampler) else self
 
 
@@ -126,7 +126,8 @@ class StopCondition(Protocol):
     input."""
 
     def advance(self, drawn: Sequence[int]) -> bool:
-        """Every context drew a token; whether another step is wanted. Raises PieError if unknown."""
+        """Note the token that every context drew; returns whether another step is wanted. Raises PieError if
+        unknown."""
         ...
 
     def pauses(self) -> bool:
@@ -255,8 +256,8 @@ def next_step_input(entries: Sequence[BatchEntry], drawn: int, tokens: Sequence[
 
 
 def next_reads(entry: BatchEntry, drawn: int, known: Sequence[int]) -> list[LogitsRequest]:
-    """What a context that reads on as it did would read of that step, under no mask; those `known` of the tokens that
-    it drew are counted."""
+    """What a context that goes on as before would read of that step, without a mask. Of the tokens that it drew, those
+    `known` are counted."""
     return [
         LogitsRequest(
             0,

@@ -21,10 +21,10 @@ class DeviceThread:
         self.residency = Residency()
         self._submitted, self._begun, self._given_up = 0, 0, 0  # each is written by one thread
         self.free_since = 0.0
-        """When work was done last (`time.perf_counter`)."""
+        """When the last work ended (`time.perf_counter`)."""
 
     def submit(self, work: Callable[[], T], rest: Callable[[], object] | None) -> Future[T]:
-        """Begin `work` once all before it is done, then `rest`, whatever came of it."""
+        """Do `work` once all earlier work is done, then `rest`, even if the work fails."""
 
         def counted() -> T:
             self._begun += 1

@@ -23,7 +23,7 @@ class HiddenTrail:
         self._rows = 0
 
     def add(self, first: int, rows: mx.array) -> None:
-        """The tokens from place `first` on were computed."""
+        """Add the hidden states of the tokens from place `first` on."""
         if (spare := rows.shape[0] - MOST_ROWS) > 0:
             first, rows = first + spare, rows[spare:]
         self._pieces.append((first, rows))
@@ -36,7 +36,7 @@ class HiddenTrail:
         return self._rows
 
     def take(self) -> list[tuple[int, mx.array]]:
-        """All pieces, in order, which leave it."""
+        """Remove and return all pieces, in order."""
         pieces = list(self._pieces)
         self._pieces.clear()
         self._rows = 0

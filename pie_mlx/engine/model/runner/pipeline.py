@@ -37,7 +37,7 @@ from pie_mlx.metal.faults import DEVICE_ERRORS, failed_while_running
 from pie_mlx.metal.page_pool.pool import Revision
 
 LONGEST_SECONDS = 0.5
-"""Time after which no further step follows a batch at once: events tell of batches, not of steps."""
+"""The longest time of a batch with all steps that follow it: events are about batches, not about steps."""
 
 
 @dataclass(slots=True)
@@ -62,11 +62,11 @@ class UncommittedStep:
 
     @property
     def outputs(self) -> list[mx.array]:
-        """What is computed of it before it is claimed."""
+        """The arrays that are computed before it is claimed."""
         return [self.logits] if self.sampling is None else self.sampling.outputs
 
     def sampling_of(self, entries: Sequence[BatchEntry]) -> Sampling:
-        """What some of its contexts read."""
+        """The draws and probes of some of its contexts."""
         if self.sampling is not None and len(entries) == len(self.entries) and self._reads_as_expected(entries):
             return self.sampling
         rows = {entry.context: row for row, entry in enumerate(self.entries)}
@@ -75,8 +75,7 @@ class UncommittedStep:
         return Sampling(self.logits, reads, self.hidden, [tokens.get(row, 0) for row in range(len(self.entries))])
 
     def kept_of(self, entries: Sequence[BatchEntry]) -> mx.array | None:
-        """The hidden states of those of some contexts that leave trails, one after the other; None where
-        the step has none."""
+        """The hidden states of those `entries` that leave trails, one after the other; None if the step has none."""
         if self.hidden is None:
             return None
         rows = {entry.context: row for row, entry in enumerate(self.entries)}
@@ -147,7 +146,8 @@ class Pipeline:
         return Outcome(_joined(steps), ended - began, len(steps), time.perf_counter() - ended, in_flight)
 
     def _draw_further(self, batch: Batch, steps: list[list[EntryResult]], may_continue: Callable[[], bool]) -> bool:
-        """Draw the steps after the first of `steps` that the continuation wants; whether the program may go on."""
+        """Draw the further steps that the continuation wants, and add them to `steps`; returns whether the programs may
+        go on."""
         until = time.perf_counter() + LONGEST_SECONDS
         with self._ended_by_errors():
             while _is_wanted(batch, steps[-1]):
@@ -162,7 +162,7 @@ class Pipeline:
         return False
 
     def begin(self) -> None:
-        """Begin what is in flight, where that takes as long as computing it: a job of its own.
+        """Begin the step in flight as a job of its own, on devices where beginning takes as long as computing.
 
         MLX's CPU backend holds the thread that begins a step until all but ten of its operations are done.
         """
@@ -176,7 +176,7 @@ class Pipeline:
                 self.model.recover()
 
     def drain(self) -> None:
-        """Compute what is in flight, before something else touches a pool that does not order its writes."""
+        """Compute the step in flight, before something else touches a pool that does not order its writes."""
         if (self._uncommitted is None and not self.model.began_early) or self.model.pool.ordered:
             return
         try:
@@ -186,11 +186,11 @@ class Pipeline:
             self.model.recover()
 
     def forget(self) -> None:
-        """Nothing is in flight any more; what of it has begun is computed all the same."""
+        """Drop the step in flight; what has begun of it is computed all the same."""
         self._uncommitted = None
 
     def _draw(self, sampling: Sampling, batch: Batch, steps: Sequence[list[EntryResult]]) -> list[EntryResult]:
-        """What the step after `steps` of a batch draws, with the next one built after it if there is one."""
+        """Draw the step after `steps` of a batch, and build the one after it, if there may be one."""
         model, drawn = self.model, len(steps) + 1
         rows = [row for row, entry in enumerate(batch.entries) if len(entry.further_slots) >= drawn]
         if not rows or not model.follows:
