@@ -185,7 +185,7 @@ def test_an_unknown_model_is_not_found(chat):
 
 @pytest.mark.parametrize("verb", ["pull", "push", "delete"])
 def test_what_is_done_to_models_is_refused_with_what_to_do_instead(llama, verb):
-    with pytest.raises(ollama.ResponseError, match=r"here: (run 'pie model|use 'hf)") as refused:
+    with pytest.raises(ollama.ResponseError, match=r"here: (run 'pie model (download|remove) |use 'hf)") as refused:
         getattr(llama, verb)("smollm")
     assert refused.value.status_code == 501
 
