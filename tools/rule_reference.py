@@ -1,7 +1,9 @@
 """The format of rules, from the table that the SDK and the engine share."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
+import pie_mlx.wasm
 from pie_mlx.calls import (
     MOST_BREAKERS,
     MOST_BYTES,
@@ -15,6 +17,7 @@ from pie_mlx.calls import (
 )
 from pie_mlx.calls.rule import Operation
 
+_WIT = Path(pie_mlx.wasm.__file__).with_name("wit") / "rules.wit"
 _SHAPES = {"inputs": "a row or vector if an input is one", "row": "a row", "number": "a number", "vector": "a vector"}
 
 
@@ -52,6 +55,10 @@ def rule_lines() -> Iterator[str]:
     yield "| operation | inputs | result | cost |"
     yield "|---|---|---|---:|"
     yield from (_line(name, operation) for name, operation in OPERATIONS.items())
+    yield "\n## In WebAssembly\n"
+    yield "A [component](../guide/components.md#rules-on-the-device) brings the bytes of a graph through this"
+    yield "interface. Its values are parameters or states as the graph names them.\n"
+    yield f"```\n{_WIT.read_text(encoding='utf-8').rstrip()}\n```"
 
 
 def _line(name: str, operation: Operation) -> str:

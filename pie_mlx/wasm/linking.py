@@ -15,7 +15,10 @@ from pie_mlx.wasm.offers import Interface, arity
 
 RUN = "run"
 HANDLER = "wasi:http/incoming-handler"
-_SUPPORTED = "this engine runs components of Pie's WIT 0.4.0 (pie:core, pie:instruct, pie:mcp, pie:zo) and WASI 0.2"
+_SUPPORTED = (
+    "this engine runs components of Pie's WIT 0.4.0 (pie:core, pie:instruct, pie:mcp, pie:zo), pie-mlx:rules 0.1 and "
+    "WASI 0.2"
+)
 _INTERPRETER_HINT = "run the Python source itself: 'pie run main.py'"
 
 
@@ -121,10 +124,12 @@ def _problems(engine: Engine, name: str, kind: wit.ComponentInstanceType) -> Ite
 
 
 def _has_version(name: str) -> bool:
-    """WASI of any 0.2, Pie without a version or 0.4."""
+    """WASI of any 0.2, our own of any 0.1, Pie without a version or 0.4."""
     package, _, version = name.partition("@")
     if package.startswith("wasi:"):
         return version.startswith("0.2.")
+    if package.startswith("pie-mlx:"):
+        return version.startswith("0.1.")
     return not version or version.startswith("0.4.")
 
 

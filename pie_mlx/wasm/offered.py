@@ -9,6 +9,7 @@ from pie_mlx.wasm.interfaces import (
     messaging,
     model,
     reasoning,
+    rules,
     runtime,
     scheduling,
     session,
@@ -21,7 +22,7 @@ from pie_mlx.wasm.wasi.http import outgoing
 from pie_mlx.wasm.wasi.http import types as http_types
 
 _PIE = (adapter, chat, context, inference, mcp, messaging, model, reasoning, runtime, scheduling, session)
-_ROOMS = (*_PIE, tool_use, types, zo, cli, clocks, filesystem, http_types, outgoing, poll, random, streams)
+_ROOMS = (*_PIE, rules, tool_use, types, zo, cli, clocks, filesystem, http_types, outgoing, poll, random, streams)
 OFFERED = {interface.name: interface for room in _ROOMS for interface in room.INTERFACES}
 
 _REFUSED = {

@@ -13,6 +13,7 @@ from tests.wasm.components import component, wasm
     [
         ('(import "pie:core/tensor" (instance (export "f" (func))))', "imports 'pie:core/tensor', which"),
         ('(import "pie:core/session@0.5.0" (instance (export "f" (func))))', "imports 'pie:core/session@0.5.0', which"),
+        ('(import "pie-mlx:rules/rules@0.2.0" (instance (export "f" (func))))', "'pie-mlx:rules/rules@0.2.0', which"),
         ('(import "wasi:io/poll@0.3.0" (instance (export "f" (func))))', "imports 'wasi:io/poll@0.3.0', which"),
         ('(import "pie:core/session" (instance (export "shout" (func))))', "imports 'shout' of 'pie:core/session'"),
         ('(import "pie:core/session" (instance (export "send" (func))))', "passes 0 values to 'send'"),

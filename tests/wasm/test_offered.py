@@ -1,7 +1,11 @@
-"""Components are offered what Pie's WIT 0.4.0 and WASI 0.2 define: each function, and how many values it takes."""
+"""Components are offered what Pie's WIT 0.4.0, WASI 0.2 and our own WIT define: each function, with as many values."""
+
+import re
+from pathlib import Path
 
 import pytest
 
+import pie_mlx.wasm
 from pie_mlx.wasm.offered import OFFERED, refusal
 from pie_mlx.wasm.offers import arity
 
@@ -119,6 +123,26 @@ DEFINED = {
         get-random-bytes/1 get-random-u64/0
     """,
 }
+
+
+RULES = (Path(pie_mlx.wasm.__file__).with_name("wit") / "rules.wit").read_text(encoding="utf-8")
+
+
+def written(text):
+    """The functions of a WIT document with one resource that has no constructor, as above."""
+    before, resource, after = re.split(r"^  resource rule {\n|^  }\n(?=\n  /// `seed`)", text, flags=re.MULTILINE)
+    for lines, kind in ((resource, "rule"), (before + after, "")):
+        for name, static, values in re.findall(r"([a-z-]+): (static )?func\(((?:[^()]|\n)*)\)", lines):
+            count = len(re.findall(r"[a-z-]+: ", values)) + (kind != "" and not static)
+            prefix = f"[{'static' if static else 'method'}]{kind}." if kind else ""
+            yield f"{prefix}{name}/{count}"
+
+
+def test_rules_are_offered_as_their_wit_is_written():
+    (version,) = re.findall(r"^package pie-mlx:rules@(.*);$", RULES, flags=re.MULTILINE)
+    offered = {f"{word}/{arity(function)}" for word, function in OFFERED["pie-mlx:rules/rules"].offered.items()}
+    assert version.startswith("0.1.")
+    assert offered == set(written(RULES))
 
 
 @pytest.mark.parametrize("name", DEFINED)

@@ -12,8 +12,8 @@ from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.wasm.interfaces.adapter import Adapter
 from pie_mlx.wasm.interfaces.context import Context
 from pie_mlx.wasm.interfaces.model import Model, Tokenizer
-from pie_mlx.wasm.interfaces.reading import as_read, as_slots
 from pie_mlx.wasm.offers import Interface
+from pie_mlx.wasm.reading import as_read, as_slots
 from pie_mlx.wasm.waiting import Eventually
 from pie_mlx.wasm.wasi.poll import Pollable
 
@@ -24,19 +24,28 @@ Output = tuple[list[tuple[str, Any]], list[int], list[int]]
 class FutureOutput:
     """The outcome of a pass. `get` raises what made the pass fail, which ends the component."""
 
-    def __init__(self, context: Context, request: calls.Forward) -> None:
-        self._context = context
-        self._reply = Eventually(partial(context.host.submit, request))
+    def __init__(self, contexts: list[Context], request: calls.Forward) -> None:
+        self.contexts = contexts
+        self.reply = Eventually(partial(contexts[0].host.submit, request))
 
     def pollable(self) -> Pollable:
-        return Pollable(self._reply.pending)
+        return Pollable(self.reply.pending)
 
     def get(self) -> Output | None:
-        reply = self._reply.now()
+        reply = arrived(self)
         if reply is None:
             return None
-        self._context.counters = reply.counters
         return [slot for result in reply.results for slot in as_slots(result)], [], []
+
+
+def arrived(output: FutureOutput) -> calls.ForwardReply | None:
+    """The reply of a pass if it is there; its contexts then have the counters. Raises what made the pass fail."""
+    reply = output.reply.now()
+    if reply is not None:
+        contexts, output.contexts = output.contexts, []
+        for context, counters in zip(contexts, [reply.counters, *reply.others], strict=False):
+            context.counters = counters
+    return reply
 
 
 class ForwardPass:
@@ -46,7 +55,9 @@ class ForwardPass:
         self._context: Context | None = None
         self._tokens: list[int] = []
         self._positions: list[int] = []
-        self._slots: list[calls.Slot] = []
+        self.slots: list[calls.Slot] = []
+        self.others: list[tuple[Context, calls.OtherContext]] = []
+        self.further: calls.Continuation | None = None
         self._attention: list[Brle] | None = None
         self._mask: Brle = []
         self._adapter: Adapter | None = None
@@ -87,7 +98,7 @@ class ForwardPass:
 
     def sampler(self, indices: list[int], sampler: tuple[str, Any]) -> None:
         read = as_read(sampler)
-        self._slots += [calls.Slot(index, read) for index in indices]
+        self.slots += [calls.Slot(index, read) for index in indices]
 
     def adapter(self, adapter: Adapter) -> None:
         self._adapter = adapter
@@ -96,19 +107,22 @@ class ForwardPass:
         context = self._context
         if context is None:
             raise InvalidArgumentError("execute: the pass has no context", hint="call context(...) before")
+        in_one_call = bool(self.others) or self.further is not None
         request = calls.Forward(
             context.number,
             self._tokens,
             positions=None if self._is_sequential(context) else self._positions,
             attention_masks=self._attention,
-            slots=self._slots,
+            slots=self.slots,
             logit_mask=self._mask,
-            reserve=False,
-            commit=False,
+            reserve=in_one_call,
+            commit=in_one_call,
+            continuation=self.further,
             adapter=0 if self._adapter is None else self._adapter.sdk.id,
             zo_seed=self.seed,
+            others=[inputs for _, inputs in self.others],
         )
-        return FutureOutput(context, request)
+        return FutureOutput([context, *(other for other, _ in self.others)], request)
 
     def _is_sequential(self, context: Context) -> bool:
         """Whether each token's position is its slot: only then can cached pages serve the pass."""

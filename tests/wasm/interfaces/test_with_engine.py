@@ -3,9 +3,7 @@
 import asyncio
 
 import pytest
-import pytest_asyncio
 
-from pie_mlx import Engine
 from pie_mlx.errors import GrammarError, InvalidArgumentError, PieError, SnapshotNotFoundError
 from pie_mlx.wasm.binding.writers import WitError
 from pie_mlx.wasm.interfaces import (
@@ -15,7 +13,6 @@ from pie_mlx.wasm.interfaces import (
     inference,
     mcp,
     messaging,
-    model,
     reasoning,
     runtime,
     scheduling,
@@ -25,27 +22,8 @@ from pie_mlx.wasm.interfaces import (
 )
 from pie_mlx.wasm.wasi.poll import poll
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="package")
 TOOL = '{"name": "weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}'
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def engine():
-    async with Engine("pie-tiny") as started:
-        yield started
-
-
-@pytest.fixture
-def run(engine):
-    """Runs a function as a component's program: one that blocks. Its argument is the model."""
-
-    async def run(body, **options):
-        def program(input):
-            return body(model.Model.load("pie-tiny"))
-
-        return await engine.run(program, **options)
-
-    return run
 
 
 def computed(at, tokens, sampler, **more):
