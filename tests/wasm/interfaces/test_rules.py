@@ -11,7 +11,7 @@ from pie_mlx.wasm.component import RunningComponent, new_engine
 from pie_mlx.wasm.interfaces import context, inference
 from pie_mlx.wasm.interfaces.rules import Rule, drawn, join, sample, up_to
 from tests.wasm.components import wasm
-from tests.wasm.interfaces.ruled import ruled as component_with_rule
+from tests.wasm.ruled import ruled as component_with_rule
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -235,8 +235,9 @@ async def test_a_component_brings_a_rule_as_bytes(run, engine):
 
     def program(tiny):
         compiler = new_engine()
-        made = RunningComponent(compiler, Component(compiler, wasm(component_with_rule(use.code, STEPS))))
-        return made.call("pie:test/run", "run", PROMPT), [True, tiny.tokenizer().decode(tokens)]
+        text = component_with_rule(use.code, STEPS, ["pie-tiny"])
+        made = RunningComponent(compiler, Component(compiler, wasm(text)))
+        return made.call("pie:test/run", "run", PROMPT), [True, tiny.tokenizer().decode(tokens) + "\n"]
 
     found, expected = await run(program)
     assert found == expected

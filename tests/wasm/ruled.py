@@ -1,4 +1,5 @@
-"""A component, as text, that draws with a rule: the prompt is its input, the tokens of one pass are its result."""
+"""A component, as text, that draws with a rule: its input is the prompt of one pass of each of its models, its result
+their texts, a line each."""
 
 from tests.wasm.components import component
 
@@ -88,17 +89,18 @@ _CALLS = {
     "drawn": ("rules.drawn", "(param i32 i32)"),
 }
 _MAIN = """
-  ;; 32: the result of a call. 2048: values of the rule. 2560: the index of the last input. 2816: positions.
+  ;; 32: the result of a call. 2048: values of the rule. 2560: the index of the last input. 2816: positions. 3328: texts.
+  (global $written (mut i32) (i32.const 3328))
   (func $value (result i32)
     (if (i32.load8_u (i32.const 32)) (then unreachable))
     (i32.load (i32.const 36)))
-  (func (export "run") (param i32 i32) (result i32)
+  (func $continue (param $name i32) (param $length i32) (param $prompt i32) (param $bytes i32)
     (local $model i32) (local $words i32) (local $tokens i32) (local $count i32) (local $n i32)
     (local $rule i32) (local $pass i32) (local $future i32)
-    (call $load (i32.const 64) (i32.const 8) (i32.const 32))
+    (call $load (local.get $name) (local.get $length) (i32.const 32))
     (local.set $model (call $value))
     (local.set $words (call $tokenizer (local.get $model)))
-    (call $encode (local.get $words) (local.get 0) (local.get 1) (i32.const 32))
+    (call $encode (local.get $words) (local.get $prompt) (local.get $bytes) (i32.const 32))
     (local.set $tokens (i32.load (i32.const 32)))
     (local.set $count (i32.load (i32.const 36)))
     (loop $more
@@ -107,13 +109,13 @@ _MAIN = """
       (br_if $more (i32.lt_u (local.get $n) (local.get $count))))
     (i32.store (i32.const 2560) (i32.sub (local.get $count) (i32.const 1)))
     ;; ("rate", number(0.8)) and ("temperature", number(2.0))
-    (i32.store (i32.const 2048) (i32.const 72))
+    (i32.store (i32.const 2048) (i32.const 64))
     (i32.store (i32.const 2052) (i32.const 4))
     (f64.store (i32.const 2064) (f64.const 0.8))
-    (i32.store (i32.const 2072) (i32.const 76))
+    (i32.store (i32.const 2072) (i32.const 68))
     (i32.store (i32.const 2076) (i32.const 11))
     (f64.store (i32.const 2088) (f64.const 2.0))
-    (call $new_rule (i32.const 87) (i32.const {graph_bytes}) (i32.const 2048) (i32.const 2) (i32.const 32))
+    (call $new_rule (i32.const 79) (i32.const {graph_bytes}) (i32.const 2048) (i32.const 2) (i32.const 32))
     (local.set $rule (call $value))
     (call $create (local.get $model) (i32.const 32))
     (local.set $pass (call $new_pass (local.get $model)))
@@ -135,12 +137,23 @@ _MAIN = """
     (local.set $tokens (i32.load (i32.const 40)))
     (call $decode
       (local.get $words) (i32.load (local.get $tokens)) (i32.load offset=4 (local.get $tokens)) (i32.const 32))
-    (call $ok (call $value) (i32.load (i32.const 40))))
+    (memory.copy (global.get $written) (call $value) (i32.load (i32.const 40)))
+    (global.set $written (i32.add (global.get $written) (i32.load (i32.const 40))))
+    (i32.store8 (global.get $written) (i32.const 10))
+    (global.set $written (i32.add (global.get $written) (i32.const 1))))
+  (func (export "run") (param $prompt i32) (param $bytes i32) (result i32)
+    {continues}
+    (call $ok (i32.const 3328) (i32.sub (global.get $written) (i32.const 3328))))
 """
 
 
-def ruled(graph: bytes, steps: int) -> str:
+def ruled(graph: bytes, steps: int, models: list[str]) -> str:
     """Its rule has two values: `rate` is 0.8, `temperature` 2."""
-    answer = "pie-tinyratetemperature" + "".join(f"\\{byte:02x}" for byte in graph)
-    main = _MAIN.format(graph_bytes=len(graph), steps=steps)
+    place, names, continues = 79 + len(graph), "".join(models), ""
+    for name in models:
+        named = f"(i32.const {place}) (i32.const {len(name)})"
+        continues += f"(call $continue {named} (local.get $prompt) (local.get $bytes))"
+        place += len(name)
+    answer = "ratetemperature" + "".join(f"\\{byte:02x}" for byte in graph) + names
+    main = _MAIN.format(graph_bytes=len(graph), steps=steps, continues=continues)
     return component(main, imports=_IMPORTS, calls=_CALLS, answer=answer)
