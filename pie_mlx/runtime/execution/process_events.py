@@ -3,6 +3,8 @@
 import asyncio
 import contextvars
 import json
+import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -43,22 +45,38 @@ class LaunchCallbacks:
 FLUSH_SECONDS = 0.02
 """How long an unfinished line of output may wait for its end."""
 
+TURN_SECONDS = 2e-3
+"""Of the loop, for what a process has posted; what else the loop has to do comes before the rest."""
+
+JOINED_CHARACTERS = 64 << 10
+"""Writes to one stream that wait are observed as one, up to this length."""
+
 Observe = Callable[[ProcessEvent, bytes], None]
 """Called with an event and, for a file, its contents."""
+
+_Posted = Callable[[], None] | tuple[StreamName, str]
+"""Something to do, or output."""
 
 
 class ProcessEventQueue:
     """Carries events, in order, from any thread to `observe`, which is called on `loop` only, until `close`.
 
-    `process` is set before the first post. An exception of `observe` closes the queue and goes to `on_failure`.
+    `process` is set before the first post. An exception of `observe` closes the queue and goes to `on_failure`. A
+    program may post thousands of events at once: they are observed in turns with what else the loop has to do.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, observe: Observe) -> None:
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, observe: Observe, clock: Callable[[], float] = time.perf_counter
+    ) -> None:
         self.process = ""
         self.on_failure: Callable[[Exception], None] | None = None
         self._loop = loop
         self._context = contextvars.copy_context()
         self._observe = observe
+        self._clock = clock
+        self._posted: deque[_Posted] = deque()
+        self._has_turn = False
+        """Whether the loop will look at what was posted."""
         self._unfinished: dict[StreamName, str] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
@@ -67,13 +85,13 @@ class ProcessEventQueue:
 
     def message(self, text: str, format: str) -> None:
         kind = "json" if format == "json" else "text"
-        self._post(partial(self.deliver, ProcessMessage(self.process, clean_text(text), kind)))
+        self._post(partial(self._deliver, ProcessMessage(self.process, clean_text(text), kind)))
 
     def file(self, data: bytes, name: str) -> None:
-        self._post(partial(self.deliver, ProcessFile(self.process, clean_text(name), len(data)), data))
+        self._post(partial(self._deliver, ProcessFile(self.process, clean_text(name), len(data)), data))
 
     def write(self, stream: StreamName, text: str) -> None:
-        self._post(partial(self._gather, stream, clean_text(text)))
+        self._post((stream, clean_text(text)))
 
     def after_delivery(self, then: Callable[[], None]) -> None:
         """Call `then` on the loop once everything posted so far has been observed and the queue is not held."""
@@ -96,15 +114,20 @@ class ProcessEventQueue:
             then()
 
     def deliver(self, event: ProcessEvent, data: bytes = b"") -> None:
-        """Observe an event after the output written before it. On the loop only."""
-        if not self._closed:
-            self._flush()
-            self._hand(event, data)
+        """Observe an event after all that was posted before it. On the loop only."""
+        self._take_all()
+        self._deliver(event, data)
 
     def close(self) -> None:
         """Observe what is left; drop later events. On the loop only."""
+        self._take_all()
         self._flush()
         self._closed = True
+
+    def _deliver(self, event: ProcessEvent, data: bytes = b"") -> None:
+        if not self._closed:
+            self._flush()
+            self._hand(event, data)
 
     def _resume_reading(self, then: Callable[[], None]) -> None:
         if self._held:
@@ -112,10 +135,43 @@ class ProcessEventQueue:
         else:
             then()
 
-    def _post(self, deliver: Callable[[], None]) -> None:
+    def _post(self, posted: _Posted) -> None:
         if not self._loop.is_closed():
-            # Not in the program's context: what an observer prints must not be captured as the program's output.
-            self._loop.call_soon_threadsafe(deliver, context=self._context)
+            self._posted.append(posted)
+            if not self._has_turn:
+                self._has_turn = True
+                self._call(self._loop.call_soon_threadsafe)
+
+    def _call(self, call_soon: Callable[..., object]) -> None:
+        # Not in the program's context: what an observer prints must not be captured as the program's output.
+        call_soon(self._take_turn, context=self._context)
+
+    def _take_turn(self) -> None:
+        self._has_turn = False  # first: what is posted from here on asks for a turn of its own
+        ends = self._clock() + TURN_SECONDS
+        while self._posted:
+            self._take_next()
+            if self._posted and self._clock() >= ends:
+                self._has_turn = True
+                self._call(self._loop.call_soon)
+                return
+
+    def _take_all(self) -> None:
+        while self._posted:
+            self._take_next()
+
+    def _take_next(self) -> None:
+        posted = self._posted.popleft()
+        if callable(posted):
+            posted()
+            return
+        stream, text = posted
+        texts, size = [text], len(text)
+        while size < JOINED_CHARACTERS and self._posted and not callable(more := self._posted[0]) and more[0] == stream:
+            self._posted.popleft()
+            texts.append(more[1])
+            size += len(more[1])
+        self._gather(stream, "".join(texts))
 
     def _gather(self, stream: StreamName, text: str) -> None:
         if self._closed:

@@ -1,4 +1,5 @@
 import asyncio
+import itertools
 import threading
 
 from pie_mlx.events import ProcessFile, ProcessMessage, ProcessOutput
@@ -41,6 +42,38 @@ async def test_both_streams_keep_their_order():
     event_queue.write("stderr", "b\n")
     await asyncio.sleep(0)
     assert [event.text for event in events] == ["a", "b\n"]
+
+
+async def test_writes_that_wait_are_observed_as_one():
+    event_queue, events = outlet_and_events()
+    for number in range(1000):
+        event_queue.write("stdout", f"{number}\n")
+    await asyncio.sleep(0)
+    assert [event.text for event in events] == ["".join(f"{number}\n" for number in range(1000))]
+
+
+async def test_the_loop_has_its_turns_while_a_program_posts_thousands_of_events():
+    loop, events = asyncio.get_running_loop(), []
+    event_queue = ProcessEventQueue(loop, lambda event, data: events.append(event), clock=lambda: float(len(events)))
+    for number in range(50):
+        event_queue.message(str(number), "text")
+    seen = []
+    for _ in range(60):
+        seen.append(len(events))
+        await asyncio.sleep(0)
+    assert all(after - before <= 1 for before, after in itertools.pairwise(seen))
+    assert [event.text for event in events] == [str(number) for number in range(50)]
+
+
+async def test_the_last_event_comes_after_all_that_was_posted_before():
+    loop, events = asyncio.get_running_loop(), []
+    event_queue = ProcessEventQueue(loop, lambda event, data: events.append(event), clock=lambda: float(len(events)))
+    for text in ("one", "two"):
+        event_queue.message(text, "text")
+    event_queue.write("stdout", "three\n")
+    event_queue.deliver(ProcessMessage("", "last"))
+    event_queue.close()
+    assert [event.text for event in events] == ["one", "two", "three\n", "last"]
 
 
 async def test_nothing_follows_the_close():
