@@ -3,6 +3,7 @@
 import contextlib
 import math
 import os
+import sys
 from collections import Counter
 from collections.abc import Iterable
 from typing import Protocol
@@ -43,6 +44,19 @@ def step_back(worker: Weighed, niceness: int) -> None:
     """Make a worker as nice as that, if it is less nice."""
     if worker.process_id is not None and niceness > worker.niceness and _is_set(worker.process_id, niceness):
         worker.niceness = niceness
+
+
+def come_last(process_id: int) -> None:
+    """On Linux, let all threads of a process run only where nothing else wants to.
+
+    The nicest process still keeps a processor for milliseconds once it has it, also from a thread of the engine that
+    wakes up; this one gives it up at once.
+    """
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):  # it has ended
+            for thread in os.listdir(f"/proc/{process_id}/task"):
+                with contextlib.suppress(OSError):
+                    os.sched_setscheduler(int(thread), os.SCHED_IDLE, os.sched_param(0))
 
 
 def _is_set(process_id: int, niceness: int) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from pie_mlx.runtime.worker.priorities import NICEST, weigh
+from pie_mlx.runtime.worker.priorities import NICEST, come_last, weigh
 
 
 @dataclass
@@ -55,3 +55,19 @@ def test_a_worker_gets_no_less_nice_which_the_system_would_refuse(sleeper: "subp
 
 def test_a_worker_that_has_ended_is_no_error():
     weigh([Worker("mallory"), Worker("mallory", 2**22 - 1), Worker("ada")])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="macOS has no such priority")
+def test_all_threads_of_a_worker_come_last():
+    code = "import threading\nthreading.Thread(target=input).start()\nprint(flush=True)"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        come_last(process.pid)
+        threads = os.listdir(f"/proc/{process.pid}/task")
+        assert [os.sched_getscheduler(int(thread)) for thread in threads] == [os.SCHED_IDLE] * 2
+        process.communicate(b"\n")
+
+
+def test_nothing_comes_last_of_a_worker_that_has_ended():
+    come_last(2**22 - 1)

@@ -9,13 +9,14 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 
-from pie_mlx.runtime.worker.priorities import NICEST, Weighed, have_several_users, step_back
+from pie_mlx.runtime.worker.priorities import NICEST, Weighed, come_last, have_several_users, step_back
 
 LOOK_SECONDS = 0.25
 SHARE = 0.1
 """Of one processor, which a worker may use all the time; one that does nothing but decode uses half of that."""
 EXCESS_SECONDS, STEP = 0.25, 5
-"""After each so much processor time beyond its share, a worker gets nicer by a step: its weight is a third."""
+"""After each so much processor time beyond its share, a worker gets nicer by a step: its weight is a third. Those who
+are the nicest come last."""
 MOST_EXCESS_SECONDS = 1.0
 """Of what was used while there was no other user, so much is remembered."""
 
@@ -55,10 +56,11 @@ class ProcessorWatch:
         loop: asyncio.AbstractEventLoop,
         running: Mapping[int, Weighed],
         used: Callable[[int], float] = processor_seconds,
+        come_last: Callable[[int], None] = come_last,
     ) -> None:
         self._loop = loop
         self._running = running
-        self._used = used
+        self._used, self._come_last = used, come_last
         self._looked_seconds = 0.0
         self._uses: dict[int, float] = {}
         """Processor time of each worker at the last look."""
@@ -86,4 +88,6 @@ class ProcessorWatch:
                 if are_several and more >= EXCESS_SECONDS:
                     self._excess[number] -= EXCESS_SECONDS
                     step_back(worker, min(NICEST, worker.niceness + STEP))
+                    if worker.niceness == NICEST:
+                        self._come_last(worker.process_id)
         self.start()

@@ -38,6 +38,7 @@ class Machine:
     shares: dict[int, float]
     now: float = 0.0
     used: dict[int, float] = field(default_factory=dict[int, float])
+    last: set[int] = field(default_factory=set[int])
 
     def time(self) -> float:
         return self.now
@@ -53,7 +54,7 @@ class Machine:
 
     def watch(self, workers: dict[int, Worker]) -> None:
         loop = cast("asyncio.AbstractEventLoop", self)
-        ProcessorWatch(loop, workers, lambda pid: self.used.get(pid, 0.0)).start()
+        ProcessorWatch(loop, workers, lambda pid: self.used.get(pid, 0.0), self.last.add).start()
 
     def pass_looks(self, looks: int) -> None:
         for _ in range(looks):
@@ -83,6 +84,14 @@ def test_who_uses_several_processors_steps_back_sooner_and_further_until_it_is_t
     assert niceness[1] > niceness[2]
     Machine({1: 2.0}).run(Worker("mallory", 1), Worker("ada", 2), looks=40)
     assert niceness[1] == NICEST
+
+
+def test_who_computes_on_though_it_is_the_nicest_comes_last(niceness: dict[int, int]) -> None:
+    machine = Machine({1: 2.0, 2: 0.05})
+    machine.run(Worker("mallory", 1), Worker("ada", 2, niceness=NICEST), looks=4)
+    assert machine.last == set()
+    machine.run(Worker("mallory", 1), Worker("ada", 2, niceness=NICEST), looks=40)
+    assert machine.last == {1}
 
 
 def test_the_only_user_computes_as_it_likes(niceness: dict[int, int]) -> None:
