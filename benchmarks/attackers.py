@@ -13,7 +13,6 @@ import sys
 import textwrap
 from collections.abc import Awaitable, Callable
 from functools import partial
-from pathlib import Path
 
 import msgspec
 from blake3 import blake3
@@ -302,13 +301,14 @@ async def _run_again_and_again(url: str, name: str) -> None:
 
 
 def _step_back() -> None:
-    """A client elsewhere takes none of this machine's time: this one takes only what is left. Linux shares the
-    processors among sessions first, of which this process has its own."""
+    """A client elsewhere takes none of this machine's time: this one takes only what is left.
+
+    It stays in the session of the engine: Linux shares the processors among sessions first, and a thread of the engine
+    that wakes up takes one at once only from what comes last within its own.
+    """
     os.nice(19)
     if sys.platform == "linux":
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-        with contextlib.suppress(OSError):
-            Path("/proc/self/autogroup").write_text("19")
 
 
 def main() -> None:

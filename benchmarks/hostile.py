@@ -5,15 +5,16 @@
 
 Everything runs on one `pie serve` with its defaults and a sandbox. "Alone" is the mean of the turns before and after
 each attack, so that a slow drift of the machine changes no ratio; of several rounds the one with the median ratio
-counts. Clients that attack yield the processor to everything else, because they would be on another machine. One of
-them, the control, "a loop elsewhere", asks nothing of the engine: so much less is left beside any second busy process
-of this machine. The others are compared with it:
+counts. /health is asked all the time, also alone. Clients that attack yield the processor to everything else, because
+they would be on another machine. One of them, the control, "a loop elsewhere", asks nothing of the engine: so much less
+is left beside any second busy process of this machine. The others are compared with it:
 
 - Who decodes uses the model, of which each user with work has an equal share, however many streams it has: an honest
   program keeps half of the control's rate. More than that is not promised.
 - Beside all others it keeps four fifths of the control's rate.
 
-/health is asked all the time; the table shows its slowest answer.
+The table also shows the slowest answer of /health, and how many seconds of each second threads of the engine waited for
+a processor, alone and beside (Linux): that much is the machine's, and other work on it adds to both.
 """
 
 import argparse
@@ -81,6 +82,9 @@ class Row:
     endings: int
     last_ending: str
     """How often a program was ended for what it does and launched anew, and why."""
+    waited_alone: float = 0.0
+    waited_beside: float = 0.0
+    """Seconds of each second, of all threads together, that the engine waited for a processor."""
     control: float = 1.0
 
     @property
@@ -101,7 +105,8 @@ class Row:
         return (
             f"{self.model:9} {self.attacker:26} {self.alone:8,.0f} {self.beside:8,.0f} {self.ratio:6.2f} "
             f"{self.kept:6.2f} {self.promised:4.1f} "
-            f"{self.slow_health_seconds:6.2f} {self.health_seconds:6.2f} {self.growth_mib:8.0f} {self._fate:40}{mark}"
+            f"{self.slow_health_seconds:6.2f} {self.health_seconds:6.2f} {self.growth_mib:8.0f} "
+            f"{self.waited_alone:5.2f} {self.waited_beside:6.2f} {self._fate:40}{mark}"
         )
 
     @property
@@ -200,6 +205,38 @@ async def honest_rate(served: Served, seconds: float) -> float:
         return 0.0
 
 
+@dataclass(frozen=True)
+class Stretch:
+    """Steps per second of an honest program, and the seconds of each second that the engine waited for a processor."""
+
+    rate: float
+    waited: float
+
+
+async def measured(served: Served, seconds: float) -> Stretch:
+    """An honest program, while /health is asked."""
+    begun, before = time.monotonic(), waits(served.process_id)
+    rate = await honest_rate(served, seconds)
+    after = waits(served.process_id)
+    waited = sum(total - before.get(thread, 0.0) for thread, total in after.items())
+    return Stretch(rate, waited / (time.monotonic() - begun))
+
+
+async def alone(served: Served, seconds: float) -> Stretch:
+    """An honest program beside nothing else."""
+    with Health(served.http, served.process_id):
+        return await measured(served, seconds)
+
+
+def waits(process_id: int) -> dict[str, float]:
+    """How many seconds each thread of a process has waited for a processor; empty where the system does not tell."""
+    found: dict[str, float] = {}
+    for file in Path(f"/proc/{process_id}/task").glob("*/schedstat"):
+        with contextlib.suppress(OSError):  # the thread has ended
+            found[file.parent.name] = int(file.read_text().split()[1]) * 1e-9
+    return found
+
+
 async def clear(served: Served) -> None:
     """End what an attack has left running, and wait until it is gone."""
     async with await connect(served.url, unix_socket=served.socket) as admin:
@@ -216,7 +253,7 @@ async def attacked(served: Served, name: str, seconds: float) -> AsyncIterator[l
     """An attacker at work; afterwards why it was ended each time, where it is a program."""
     endings: list[str] = []
     attack = [sys.executable, "-m", "benchmarks.attackers", name, served.url, str(seconds + PATIENCE_SECONDS)]
-    process = await asyncio.create_subprocess_exec(*attack, stdout=asyncio.subprocess.PIPE, start_new_session=True)
+    process = await asyncio.create_subprocess_exec(*attack, stdout=asyncio.subprocess.PIPE)
     try:
         yield endings
     finally:
@@ -228,16 +265,18 @@ async def attacked(served: Served, name: str, seconds: float) -> AsyncIterator[l
 async def measure(served: Served, model: str, attackers: Sequence[str], seconds: float) -> AsyncIterator[Row]:
     """A row for each attacker, as often as it is named."""
     await honest_rate(served, 0.5)
-    before = await honest_rate(served, seconds)
+    before = await alone(served, seconds)
     for name in attackers:
         with Health(served.http, served.process_id) as health:
             async with attacked(served, name, seconds) as ended:
                 await asyncio.sleep(START_SECONDS)
-                beside = await honest_rate(served, seconds)
+                beside = await measured(served, seconds)
         await clear(served)
-        after = await honest_rate(served, seconds)
-        figures = (before + after) / 2, beside, health.worst_seconds, health.slow_seconds, health.growth_mib
-        yield Row(model, name, *figures, len(ended), ended[-1] if ended else "")
+        after = await alone(served, seconds)
+        healths = health.worst_seconds, health.slow_seconds, health.growth_mib
+        fate = len(ended), ended[-1] if ended else ""
+        waited = (before.waited + after.waited) / 2, beside.waited
+        yield Row(model, name, (before.rate + after.rate) / 2, beside.rate, *healths, *fate, *waited)
         before = after
 
 
@@ -280,7 +319,7 @@ def main() -> None:
     print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
     print(
         f"{'model':9} {'attacker':26} {'alone/s':>8} {'beside/s':>8} {'ratio':>6} {'kept':>6} {'of':>4} "
-        f"{'p95 s':>6} {'worst':>6} {'MiB more':>8}"
+        f"{'p95 s':>6} {'worst':>6} {'MiB more':>8} {'waits':>5} {'beside':>6}"
     )
     rows = [
         row
