@@ -1,4 +1,4 @@
-"""A quarter of a minute of programs and clients that come, crash, hang, are stopped and killed leaves nothing behind."""
+"""A quarter of a minute of programs and clients that come, crash, hang and are killed leaves nothing behind."""
 
 import pytest
 

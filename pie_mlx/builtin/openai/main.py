@@ -31,7 +31,10 @@ ROUTES = {
     "/api/ps": ("GET", ollama.ps),
     "/api/show": ("POST", ollama.show),
     "/api/version": ("GET", ollama.version),
-    "/api/pull": ("POST", partial(_refuse, "pulled here: run 'pie model download REPO', then 'pie serve --model REPO'")),
+    "/api/pull": (
+        "POST",
+        partial(_refuse, "pulled here: run 'pie model download REPO', then 'pie serve --model REPO'"),
+    ),
     "/api/push": ("POST", partial(_refuse, "pushed from here: use 'hf upload'")),
     "/api/create": ("POST", partial(_refuse, "made here: run 'pie serve --model DIR'")),
     "/api/copy": ("POST", partial(_refuse, "copied here: run 'pie model list' for those on this machine")),

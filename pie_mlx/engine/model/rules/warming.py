@@ -33,7 +33,7 @@ class RuleWarmer:
 
     async def warm(self, slots: Sequence[Slot]) -> None:
         """Return once the rules of all samplers among `slots` are compiled: the program that names one first waits,
-        and whoever names it meanwhile. Raises InvalidArgumentError for a rule that may not run."""
+        and so does each that names it meanwhile. Raises InvalidArgumentError for a rule that may not run."""
         for slot in slots:
             if isinstance(slot.read, Sampler) and slot.read.rule is not None:
                 await self._compiled(slot.read.rule)
