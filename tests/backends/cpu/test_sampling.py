@@ -26,3 +26,12 @@ def test_likelihoods_are_in_the_same_proportion(temperature: float) -> None:
     rows = [np.asarray(one.likelihoods(logits, mx.full((2, 1), temperature))) for one in (Backend(), CpuBackend())]
     plain, powers = (row / row.sum(axis=-1, keepdims=True) for row in rows)
     np.testing.assert_allclose(plain, powers, rtol=1e-5)
+
+
+@pytest.mark.parametrize("width", [7, 32, 70, 4096])
+def test_the_largest_of_a_row_is_the_same(width: int) -> None:
+    rows = np.random.default_rng(4).normal(size=(4, width)).astype(np.float32)
+    rows[1], rows[2, width // 2], rows[3, -1] = -np.inf, np.inf, np.nan
+    plain, in_columns = (np.asarray(one.largest(mx.array(rows))) for one in (Backend(), CpuBackend()))
+    np.testing.assert_array_equal(plain, in_columns)
+    np.testing.assert_array_equal(plain, rows.max(axis=-1, keepdims=True))

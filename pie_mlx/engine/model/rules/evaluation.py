@@ -77,7 +77,6 @@ def reads_random(code: bytes) -> bool:
 def probabilities_of(code: bytes) -> frozenset[int]:
     """The places of the row's own probabilities, computed as the SDK does: e to the power of log-probabilities."""
     nodes = decoded_rule(code).nodes
-
     logs = [
         node.operation == "subtract" and [nodes[place].operation for place in node.inputs] == ["logits", "log_total"]
         for node in nodes

@@ -19,7 +19,7 @@ ROWS = 3
 @rule(candidates=8)
 def everything(row: Row, mu: Number, rate: Number = 0.5) -> tuple[Value, dict[str, Number]]:
     kept = where(row.seen | (row.random < 0.5), row.logits * rate, row.logits - mu)
-    moved = scatter(kept, row.tokens, 0.0) + row.logits.at(row.previous)
+    moved = scatter(kept, row.tokens, 0.0) + row.logits.at(row.previous) + row.probabilities
     return moved, {"mu": moved.at(row.drawn)}
 
 

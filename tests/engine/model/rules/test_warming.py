@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import mlx.core as mx
 import pytest
@@ -95,16 +95,21 @@ def test_a_rule_is_compiled_for_one_row_for_several_and_for_many_numbers(traces:
     assert traces.rows == list(ROWS)
 
 
-async def test_another_text_goes_on_while_a_rule_is_compiled(traces: Traces) -> None:
-    async def write(engine: Running, sampler: Sampler) -> list[int]:
-        with Context(engine.model) as context:
-            context.append(engine.prompt(3))
-            return await context.generate(sampler, max_tokens=3, stop=[], auto_flush=False).collect_tokens()
+async def write(engine: Running, sampler: Sampler, others: Sequence[Context] = ()) -> list[int]:
+    with Context(engine.model) as context:
+        context.append(engine.prompt(3))
+        text = context.generate(sampler, others=list(others), max_tokens=3, stop=[], auto_flush=False)
+        return await text.collect_tokens()
 
-    with running(total_pages=64) as engine:
+
+async def test_another_text_goes_on_while_a_rule_is_compiled(traces: Traces) -> None:
+    with running(total_pages=64) as engine, Context(engine.model) as other:
         ruled = asyncio.create_task(write(engine, Sampler.argmax().ruled(rules.min_p(p=0.1))))
         plain = await write(engine, Sampler.argmax())
         assert not ruled.done()
         traces.may.set()
         assert await ruled == plain
+        guided_from = len(traces.threads)
+        await write(engine, Sampler.argmax().ruled(rules.guidance()), [other.append(engine.prompt(3))])
     assert traces.threads[0].startswith("pie-rules")
+    assert traces.threads[guided_from].startswith("pie-rules")
