@@ -32,8 +32,10 @@ def pair(device: str, **settings: object) -> Iterator[tuple[Running, Running]]:
 
 
 @pytest.fixture(scope="module", params=DEVICES)
-def engines(request: pytest.FixtureRequest) -> Iterator[tuple[Running, Running]]:
-    with pair(request.param) as both:
+def engines(
+    request: pytest.FixtureRequest, tiny_model_directory: Callable[[str], Path]
+) -> Iterator[tuple[Running, Running]]:
+    with pair(request.param, model=str(tiny_model_directory("qwen3"))) as both:
         yield both
 
 

@@ -25,21 +25,21 @@ from pie_mlx.engine.model.runner.pipeline import UncommittedStep
 from pie_mlx.engine.model.runner.sampling import Sampling
 from pie_mlx.events import TickCompleted
 from tests.engine.acts import ACTS, FROM_FIVE, GREEDY, WARM, Act, generated, live, lives, step_by_step
-from tests.engine.adapters.folders import random_pairs, write_mlx_lm
+from tests.engine.adapters.folders import write_mlx_lm
 from tests.engine.running import Running, engine_alone, finished, in_context, running
 
 pytestmark = pytest.mark.usefixtures("one_step_at_a_time")
 
 
 @pytest.fixture(scope="module")
-def ahead() -> Iterator[Running]:
-    with engine_alone(runs_ahead=True) as started:
+def ahead(tiny_model_directory: Callable[[str], Path]) -> Iterator[Running]:
+    with engine_alone(model=str(tiny_model_directory("qwen3")), runs_ahead=True) as started:
         yield started
 
 
 @pytest.fixture(scope="module")
-def behind() -> Iterator[Running]:
-    with engine_alone(runs_ahead=False) as started:
+def behind(tiny_model_directory: Callable[[str], Path]) -> Iterator[Running]:
+    with engine_alone(model=str(tiny_model_directory("qwen3")), runs_ahead=False) as started:
         yield started
 
 
@@ -164,7 +164,9 @@ async def last_read(
 def test_a_step_of_another_kind_is_not_what_was_computed_ahead(  # E1, F4, F7, A4
     ahead: Running, behind: Running, tmp_path: Path, kind: str
 ) -> None:
-    folder = write_mlx_lm(tmp_path, random_pairs(1), scale=8.0)
+    random = np.random.default_rng(1)
+    down, up = (random.standard_normal(shape).astype(np.float32) for shape in ((96, 4), (4, 64)))
+    folder = write_mlx_lm(tmp_path, {"model.layers.0.mlp.down_proj": (down, up)}, scale=8.0, num_layers=4)
 
     async def told(engine: Running, kind: str) -> np.ndarray:
         adapter = Adapter.create(engine.model, "style")

@@ -1,7 +1,8 @@
 """Tokens drawn before a program asks for them: the same as if it had, and nothing is left of those that it does not."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,14 +25,14 @@ def any_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def alone() -> Iterator[Running]:
-    with engine_alone(runs_ahead=False) as started:
+def alone(tiny_model_directory: Callable[[str], Path]) -> Iterator[Running]:
+    with engine_alone(model=str(tiny_model_directory("qwen3")), runs_ahead=False) as started:
         yield started
 
 
 @pytest.fixture(scope="module")
-def looking() -> Iterator[Running]:
-    with engine_alone() as started:
+def looking(tiny_model_directory: Callable[[str], Path]) -> Iterator[Running]:
+    with engine_alone(model=str(tiny_model_directory("qwen3"))) as started:
         yield started
 
 
@@ -162,7 +163,9 @@ async def test_what_lies_after_the_end_is_not_counted_once_the_end_has_moved(
 
 
 @pytest.mark.parametrize("disturbed", [True, False])
-async def test_pages_that_somebody_had_meanwhile_are_computed_again(disturbed: bool, alone: Running) -> None:  # R6
+async def test_pages_that_somebody_had_meanwhile_are_computed_again(  # R6
+    disturbed: bool, alone: Running, tiny_model_directory: Callable[[str], Path]
+) -> None:
     sampler = Sampler.multinomial(1.5, seed=4)
 
     async def told(on: Running, *, disturbed: bool) -> bytes | None:
@@ -180,7 +183,7 @@ async def test_pages_that_somebody_had_meanwhile_are_computed_again(disturbed: b
             probe = forward.probe(0, Logits())
             return (await forward.execute()).logits(probe)
 
-    with running(total_pages=4) as engine:
+    with running(model=str(tiny_model_directory("qwen3")), total_pages=4) as engine:
         found = finished(in_context(engine, told(engine, disturbed=disturbed)))
     expected = finished(in_context(alone, told(alone, disturbed=False)))
     assert found is not None
