@@ -3,7 +3,7 @@
 import asyncio
 import gc
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,17 @@ from pie_mlx.errors import BatchFailedError, ContextReleasedError, InvalidArgume
 from pie_mlx.events import Event, PassCompleted, TickCompleted
 from tests.addresses import addresses
 from tests.engine.outcome import Outcome, outcome
-from tests.engine.running import Running, finished, in_context, running, small_prompt
+from tests.engine.running import Running, engine_alone, finished, in_context, running, small_prompt
 
 pytestmark = pytest.mark.usefixtures("one_step_at_a_time")
 
 GREEDY = Sampler.argmax()
+
+
+@pytest.fixture(scope="module")
+def shared_engine(tiny_model_directory: Callable[[str], Path]) -> Iterator[Running]:
+    with engine_alone(model=str(tiny_model_directory("qwen3"))) as started:
+        yield started
 
 
 async def step_by_step(generator: Generator) -> list[int]:
