@@ -14,6 +14,9 @@ evaluate = cast("Callable[..., None]", getattr(mx, "eval"))  # noqa: B009 - its 
 begin_evaluation = cast("Callable[..., None]", getattr(mx, "async_eval"))  # noqa: B009 - its stub lacks types
 """Starts to compute arrays and returns at once."""
 
+MOST_SCORES = 1 << 24
+"""Attention scores computed at once: 64 MiB in float32. This bounds the memory of a long chunk."""
+
 
 def from_host(values: npt.NDArray[Any]) -> mx.array:
     """A host array on the device, same shape and dtype."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import mlx.core as mx
 import numpy as np
 
-from pie_mlx.metal.arrays import from_host, integers
+from pie_mlx.metal.arrays import MOST_SCORES, from_host, integers
 from pie_mlx.metal.batches import IDLE, BatchRequest, HostViews
 from pie_mlx.metal.kernel_attention import KernelPlan
 from pie_mlx.metal.kernels.paged_attention import AttentionOptions
@@ -34,9 +34,6 @@ from pie_mlx.metal.runs import (
 )
 
 LOG2_E = math.log2(math.e)
-
-SCORES = 1 << 24
-"""Most scores computed at once. This limits the memory of a long prefill."""
 
 
 RowSource = Callable[[int], tuple[mx.array, mx.array]]
@@ -349,7 +346,7 @@ def _split(run: Run, start: int, pool: KvPool) -> list[int]:
 
 def _blocks(run: Run, window: int | None, pool: KvPool) -> list[Group]:
     """Divides the run into groups with few enough scores."""
-    size = max(16, SCORES // (64 * run.kv_length))
+    size = max(16, MOST_SCORES // (64 * run.kv_length))
     return [
         _single(RunSlice(run, begin, min(size, run.count - begin)), window, pool) for begin in range(0, run.count, size)
     ]

@@ -11,13 +11,10 @@ import mlx.core as mx
 import numpy as np
 import numpy.typing as npt
 
-from pie_mlx.metal.arrays import from_host, integers
+from pie_mlx.metal.arrays import MOST_SCORES, from_host, integers
 from pie_mlx.metal.kernels.paged_attention import AttentionOptions, Strips
 from pie_mlx.metal.page_pool.pool import KvPool
 from pie_mlx.metal.runs import Run, RunSlice, visible
-
-SCORES = 1 << 24
-"""Most scores computed at once: 64 MiB."""
 
 
 class PageScores:
@@ -44,7 +41,7 @@ class PageScores:
             keys, values = pool.gather(layer, integers([run.block_table[: self._pages(run)]]))
             keys = mx.concatenate([keys, values], axis=-1) if options.latent else keys
             keys = keys[0].astype(mx.float32)
-            at_once = max(1, SCORES // (queries.shape[1] * keys.shape[1]))
+            at_once = max(1, MOST_SCORES // (queries.shape[1] * keys.shape[1]))
             for begin in range(0, run.count, at_once):
                 rows = RunSlice(run, begin, min(at_once, run.count - begin))
                 scores = _scores(queries[rows.start : rows.start + rows.count], keys, options)

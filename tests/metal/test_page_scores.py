@@ -49,7 +49,7 @@ def test_what_masks_hide_has_no_score() -> None:
 
 
 def test_rows_are_scored_in_parts_where_they_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_scores, "SCORES", 2 * HEADS * 20)
+    monkeypatch.setattr(page_scores, "MOST_SCORES", 2 * HEADS * 20)
     world = World()
     sequence = Tokens()
     world.step([(sequence, 17)], scored=7)

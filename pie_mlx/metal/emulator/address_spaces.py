@@ -2,14 +2,11 @@
 
 from collections.abc import Iterator
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from pie_mlx.errors import PieError
-from pie_mlx.metal.emulator.build import checkable_source
+from pie_mlx.metal.emulator.build import RUNTIME_FOLDER, checkable_source
 from pie_mlx.metal.emulator.source import GeneratedSource
-
-RUNTIME_FOLDER = Path(__file__).parent / "runtime"
 
 _FLAGS = (
     *("-x", "clcpp", "-target", "spir64-unknown-unknown", "-cl-std=clc++2021", "-cl-no-stdinc"),

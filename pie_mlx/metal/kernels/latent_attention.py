@@ -6,7 +6,7 @@ All heads share a latent layer's keys, so that the rows of a chunk and their hea
 import mlx.core as mx
 import numpy as np
 
-from pie_mlx.metal.arrays import from_host
+from pie_mlx.metal.arrays import MOST_SCORES, from_host
 from pie_mlx.metal.kernels.gathered_attention import gathered_pages
 from pie_mlx.metal.kernels.kv_quantised import Pool
 from pie_mlx.metal.kernels.paged_attention import AttentionOptions
@@ -14,9 +14,6 @@ from pie_mlx.metal.launcher import KernelLauncher
 
 LATENT_ROWS = 9
 """Rows of one context from which this is used. A threadgroup of the paged kernel reads the keys for one row only."""
-
-SCORES = 1 << 24
-"""Most scores computed at once. This limits the memory of a long chunk."""
 
 
 def latent_attention(
@@ -38,7 +35,7 @@ def latent_attention(
     values, turned = (part.flatten(0, 2)[:length] for part in gathered)
     keys = mx.concatenate([values, turned], axis=-1).T
     rows, heads, _ = queries.shape
-    block = max(1, SCORES // (heads * length))
+    block = max(1, MOST_SCORES // (heads * length))
     outputs = [
         _attend(queries[start : start + block], keys, values, length - rows + start, options.scale)
         for start in range(0, rows, block)

@@ -12,7 +12,7 @@ from pie_mlx.engine.text.conversation.sentinels import RESULTS, USERS, call_id
 from pie_mlx.engine.text.templates.template import ChatTemplate, Message
 from pie_mlx.errors import InvalidArgumentError, TemplateError
 
-_NAME = re.compile(r"[\w.\-]{1,128}")
+TOOL_NAME = re.compile(r"[\w.\-]{1,128}")
 
 
 def calling_turn(
@@ -54,7 +54,7 @@ def _result(call: Message) -> Message:
 
 
 def _call(place: int, call: ParsedToolCall) -> Message:
-    if not _NAME.fullmatch(call.name):
+    if not TOOL_NAME.fullmatch(call.name):
         raise InvalidArgumentError(
             f"tool call: {call.name!r} is no name of a tool", hint="names have letters, digits, _, . and -"
         )

@@ -1,6 +1,5 @@
 """Turns of a conversation written one by one: the contract of the two ways to do it."""
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, cast
@@ -8,12 +7,12 @@ from typing import Any, NamedTuple, Protocol, cast
 import msgspec
 
 from pie_mlx.calls import ChatState, Turn
+from pie_mlx.engine.text.conversation.calling import TOOL_NAME
 from pie_mlx.engine.text.conversation.fragments import message
 from pie_mlx.engine.text.nesting import MAXIMUM_DEPTH, nesting
 from pie_mlx.engine.text.templates.template import Message
 from pie_mlx.errors import InvalidArgumentError
 
-_NAME = re.compile(r"[\w.\-]{1,128}")
 _SHALLOWER = "move inner schemas into $defs and refer to them"
 
 
@@ -55,7 +54,7 @@ def tool_schema(text: str) -> dict[str, Any]:
     wrapped = schema if "function" in schema else {"type": "function", "function": schema}
     function = wrapped["function"]
     name: object = cast("dict[str, Any]", function).get("name") if isinstance(function, dict) else None
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
+    if not isinstance(name, str) or not TOOL_NAME.fullmatch(name):
         raise InvalidArgumentError(
             f"tool schema: {name!r} is no name of a tool",
             hint='give {"name": ..., "parameters": {...}}; names have letters, digits, _, . and -',
