@@ -43,7 +43,7 @@ def test_every_file_of_the_package_is_in_it_and_nothing_else(wheel: Path) -> Non
 
 
 def test_it_brings_the_command_and_the_licence(wheel: Path) -> None:
-    assert "pie = pie_mlx.cli.main:main" in about(wheel, "entry_points.txt")
+    assert "pie = pie_mlx.cli.script:main" in about(wheel, "entry_points.txt")
     assert "Apache License" in about(wheel, "licenses/LICENSE")
 
 
