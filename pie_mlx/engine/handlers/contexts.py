@@ -50,7 +50,8 @@ async def fork(services: Services, process: HostedProcess, call: calls.ForkConte
         services.queue.copy(made.copies)
         source.rests = True
         child = services.adopt(process, made.context, sampled=source.sampled, parent=source.id)
-        network.set_state(child.id, network.state(source.id))
+        if services.store.contexts[child.id].usable:  # else the source may be on its way back: its state is of a part
+            network.set_state(child.id, network.state(source.id))
         services.drafts.fork(source.id, child.id)
         counters = services.store.contexts[child.id].counters()
         services.emit(

@@ -10,6 +10,8 @@ import numpy.typing as npt
 import pytest
 
 from inferlet import Context, Logits
+from pie_mlx.calls import ContextState, ForkContext
+from pie_mlx.engine.handlers.contexts import fork
 from pie_mlx.engine.paging.page_bytes import HostContent
 from pie_mlx.engine.paging.spill import Spill, SpillCosts, SpillFile
 from pie_mlx.engine.scheduler.forward_task import ForwardTask
@@ -132,6 +134,36 @@ async def test_a_replay_that_has_to_make_way_goes_on_where_it_was(
         agree(await logits(context, prompt(2, 20)), expected)
         ticks = [event.tokens for event in engine.events[before:] if isinstance(event, TickCompleted)]
         assert ticks == [64, 36, 20]
+
+
+async def test_a_fork_while_its_source_is_being_restored_remembers_nothing_yet(
+    tiny_model_directory: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:  # P14, P16
+    directory = tiny_model_directory("qwen3_next")
+    with running(model=str(directory), prefill_chunk_tokens=64, total_pages=40) as engine:
+        context = await filled(engine, prompt(1))
+        context.suspend()
+        engine.store.pool.kept_states.clear()
+        restorer, made = engine.part(Restorer), Future[ContextState]()
+        after_chunk = restorer.after_chunk
+
+        def begin(services: Services) -> None:
+            process = services.processes[engine.host.process_id]
+
+            def fork_between_chunks(item: ForwardTask) -> None:
+                monkeypatch.setattr(restorer, "after_chunk", after_chunk)
+                after_chunk(item)
+                forking = asyncio.get_running_loop().create_task(fork(services, process, ForkContext(context.id)))
+                forking.add_done_callback(lambda done: made.set_result(done.result()))
+
+            monkeypatch.setattr(restorer, "after_chunk", fork_between_chunks)
+            assert restorer.begin(process.context(context.id))
+            services.queue.wake()
+
+        await engine.core.consult(begin)
+        child = await asyncio.wrap_future(made)
+        engine.check_books()
+        assert not engine.store.contexts[child.context].resident
 
 
 async def content(engine: Running, pages: list[int]) -> list[bytes]:
