@@ -89,7 +89,8 @@ _CALLS = {
     "drawn": ("rules.drawn", "(param i32 i32)"),
 }
 _MAIN = """
-  ;; 32: the result of a call. 2048: values of the rule. 2560: the last input's index. 2816: positions. 3328: texts.
+  ;; 32: the result of a call. 2048: values of the rule. 2560: the index of the last input.
+  ;; 2816: positions. 3328: texts.
   (global $written (mut i32) (i32.const 3328))
   (func $value (result i32)
     (if (i32.load8_u (i32.const 32)) (then unreachable))

@@ -5,13 +5,12 @@ from typing import Any
 
 from inferlet import grammar as sdk_grammar
 from inferlet import matcher as sdk_matcher
-from inferlet._calls.host import current_host
 from pie_mlx import calls
 from pie_mlx.calls import Brle
 from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.wasm.interfaces.adapter import Adapter
 from pie_mlx.wasm.interfaces.context import Context
-from pie_mlx.wasm.interfaces.model import Model, Tokenizer
+from pie_mlx.wasm.interfaces.model import Model, Tokenizer, known_model
 from pie_mlx.wasm.offers import Interface
 from pie_mlx.wasm.reading import as_read, as_slots
 from pie_mlx.wasm.waiting import Eventually
@@ -181,8 +180,7 @@ def _unsupported(what: str) -> InvalidArgumentError:
 
 def _checked(grammar: sdk_grammar.Grammar) -> Grammar:
     """The constructor of a matcher cannot report errors. The engine copies what is compiled here for it."""
-    model = current_host().call(calls.DescribeRuntime()).models[0]
-    sdk_matcher.Matcher(grammar, Model.load(model).sdk.tokenizer())
+    sdk_matcher.Matcher(grammar, known_model().sdk.tokenizer())
     return Grammar(grammar)
 
 
