@@ -17,6 +17,15 @@ export function loadedModels() {
   return callNow('describe_runtime', {}).loaded;
 }
 
+/**
+ * Those of them that are being loaded now, or that wait for memory: by each name and alias of theirs the part of their
+ * weights that is in memory, from 0 to 1.
+ * @returns {Record<string, number>}
+ */
+export function loadingModels() {
+  return /** @type {Record<string, number>} */ (callNow('describe_runtime', {}).loading);
+}
+
 /** Version of the engine. */
 export function version() {
   return callNow('describe_runtime', {}).version;

@@ -182,7 +182,7 @@ test('the input of a child is an object, JSON text of one, or a text', () => {
 
 test('figures of the market and facts of the runtime are read when they are asked for', () => {
   const market = { balance: 5, rent: 1, dividend: 2, latency_seconds: 3, page_price: 4 };
-  const facts = { version: '1', instance_id: 'i', username: 'ada', models: ['m'] };
+  const facts = { version: '1', instance_id: 'i', username: 'ada', models: ['m', 'n'], loading: { n: 0.5 } };
   const calls = playEngine({ ...MODEL, read_market: () => market, describe_runtime: () => facts });
   const model = Model.load('m');
   const ctx = new Context(model);
@@ -196,8 +196,8 @@ test('figures of the market and facts of the runtime are read when they are aske
   assert.deepEqual(read, [5, 1, 2, 3, 4]);
   assert.deepEqual(calls.at(-2), ['read_market', { context: 7 }]);
   assert.deepEqual(
-    [runtime.version(), runtime.instanceId(), runtime.username(), runtime.models()],
-    ['1', 'i', 'ada', ['m']],
+    [runtime.version(), runtime.instanceId(), runtime.username(), runtime.models(), runtime.loadingModels()],
+    ['1', 'i', 'ada', ['m', 'n'], { n: 0.5 }],
   );
   assert.throws(() => scheduling.balance('m'), errors.InvalidTypeError);
   assert.throws(() => scheduling.rent('c'), errors.InvalidTypeError);

@@ -3,6 +3,12 @@
 export function models(): string[];
 /** Names of those of them that are in memory now; the others are loaded when they are wanted. */
 export function loadedModels(): string[];
+/**
+ * Those of them that are being loaded now, or that wait for memory: by each name and alias of theirs the part of their
+ * weights that is in memory, from 0 to 1.
+ * @returns {Record<string, number>}
+ */
+export function loadingModels(): Record<string, number>;
 /** Version of the engine. */
 export function version(): string;
 /** Identifier of this run of the engine. */
