@@ -13,12 +13,20 @@ from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.paging.page_io import PageIO
 from pie_mlx.engine.policies import Limits, Plan, Policy
 from pie_mlx.engine.scheduler.device_turns import DeviceTurns
-from pie_mlx.engine.scheduler.forward_task import MOST_STEPS, BatchContinuation, ForwardTask
+from pie_mlx.engine.scheduler.forward_task import BatchContinuation, ForwardTask
 from pie_mlx.engine.scheduler.reports import TickReports
 from pie_mlx.engine.scheduler.restoring import Restorer
 from pie_mlx.engine.scheduler.retaining import end_unpaid, retained_contexts
 from pie_mlx.engine.scheduler.sharing import DeviceSharing
-from pie_mlx.engine.scheduler.tick_batch import Chunks, Claims, chunk_entry, fail_all, reserve_further, take_result
+from pie_mlx.engine.scheduler.tick_batch import (
+    Chunks,
+    Claims,
+    chunk_entry,
+    fail_all,
+    further_steps,
+    reserve_further,
+    take_result,
+)
 from pie_mlx.engine.scheduler.tick_planner import NOTHING, TickPlanner
 from pie_mlx.engine.scheduler.tick_state import TickState
 from pie_mlx.engine.scheduler.tick_view import is_contended, settlement_holdings
@@ -139,13 +147,14 @@ class Scheduler:
         if ahead := any(claimed):  # the others wait for the next batch, which will hold everybody
             chunks, entries = list(compress(chunks, claimed)), tuple(compress(entries, claimed))
         self.enter(chunks)
-        further, continuation, prefetches = self._further_steps(chunks), None, False
+        left = self._sharing.steps_left(len(chunks))
+        further, continuation, prefetches = further_steps(self._state, chunks, left), None, False
         if further and reserve_further(self._state.store, chunks, further):
             entries, continuation = self.build(chunks, further), self._continuation(chunks)
             prefetches = any([task.continuation and not task.continuation.asked for task, _ in chunks])
         else:
             further = 0
-        entries = self._claims.with_slots(chunks, entries)
+        entries = self._claims.with_slots(chunks, entries, ends=left < further + 2)
         try:
             copies = await self._page_io.carry_out()
             outcome = await self._runner.run(Batch(entries, copies, continuation, further, ahead, prefetches))
@@ -173,25 +182,14 @@ class Scheduler:
         """The rows of a batch, with slots for `further` steps."""
         return tuple([chunk_entry(self._state.store, task, count, further) for task, count in chunks])
 
-    def _further_steps(self, chunks: Chunks) -> int:
-        """How many steps may follow a batch at once, if there are pages for them: none while others have work."""
-        working = len(list(filter(self._state.has_turn, self._state.working())))
-        if not chunks or working > len(chunks):
-            return 0
-        steps = MOST_STEPS
-        for task, count in chunks:
-            if task.continuation is None or count < task.remaining:
-                return 0
-            steps = min(steps, task.continuation.count)
-        return steps
-
     def _continuation(self, chunks: Chunks) -> StopCondition:
         turn, changed, turns = self._state.turn, self._state.changed, self._turns
+        late_seconds = self._state.tick_seconds / 2  # the last step that was to fit into the turn may take longer
         tasks = [task for task, _ in chunks]
         plans = [task.continuation for task in tasks if task.continuation is not None]
 
         def is_wanted() -> bool:
-            over = changed.is_set() if turn is None else time.monotonic() >= turn.until_seconds
+            over = changed.is_set() if turn is None else time.monotonic() >= turn.until_seconds + late_seconds
             return not over and all(task.continues for task in tasks)
 
         return BatchContinuation(plans, is_wanted, lambda: turns is not None and turns.is_over)

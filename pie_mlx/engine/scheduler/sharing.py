@@ -1,5 +1,6 @@
 """Whose passes run now if several users have some: those of all in one batch, or those of one user in turn."""
 
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -71,6 +72,14 @@ class DeviceSharing:
         turns."""
         turn = self._state.turn
         return 0.0 if turn is None else max(SHORTEST_AWAITED_SECONDS, turn.awaited_until_seconds - self._clock())
+
+    def steps_left(self, contexts: int) -> float:
+        """How many steps of so many contexts the turn has time for; infinite without turns."""
+        turn, known = self._state.turn, self._steps.get(contexts)
+        seconds = (None if known is None else known.median) or self._state.tick_seconds
+        if turn is None or not seconds:
+            return math.inf
+        return max(0.0, turn.until_seconds - self._clock()) / seconds
 
     def commit(self, chunks: Chunks, seconds: float, steps: int) -> None:
         """A batch of so many `seconds` and `steps` is computed: charge it, and measure how long steps take.

@@ -1,6 +1,5 @@
 """From the plan's chunks to the runner's batch, and from its results back to the passes."""
 
-import time
 from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
@@ -12,7 +11,7 @@ from pie_mlx.engine.kv.masks import row_runs
 from pie_mlx.engine.model.networks.states import RecurrentStates
 from pie_mlx.engine.model.runner.batch import BatchEntry, EntryResult, LogitsRequest, Outcome, last_drawn
 from pie_mlx.engine.model.runner.runner import Runner
-from pie_mlx.engine.scheduler.forward_task import ForwardTask, PassContinuation
+from pie_mlx.engine.scheduler.forward_task import MOST_STEPS, ForwardTask, PassContinuation
 from pie_mlx.engine.scheduler.tick_state import TickState
 from pie_mlx.engine.speculation.drafting import Window
 from pie_mlx.errors import BatchFailedError
@@ -42,6 +41,20 @@ def chunk_entry(store: PageStore, task: ForwardTask, count: int, further: int = 
         scored=task.scored and any([isinstance(read.read, AttentionScores) for _, read in task.reads_within(count)]),
         trail=None if task.replay else task.context.trail,
     )
+
+
+def further_steps(state: TickState, chunks: Chunks, left: float) -> int:
+    """How many steps may follow a batch at once, if there are pages for them: none while others have work, and no more
+    than fit into the turn, which has time for `left` steps: one that is built for later would be dropped."""
+    working = len(list(filter(state.has_turn, state.working())))
+    if not chunks or working > len(chunks):
+        return 0
+    steps = max(0, round(min(left, MOST_STEPS + 1)) - 1)
+    for task, count in chunks:
+        if task.continuation is None or count < task.remaining:
+            return 0
+        steps = min(steps, task.continuation.count)
+    return steps
 
 
 def reserve_further(store: PageStore, chunks: Sequence[tuple[ForwardTask, int]], steps: int) -> bool:
@@ -167,15 +180,16 @@ class Claims:
         self.dropped = 0
         """Steps in flight that the latest batch did not claim."""
 
-    def with_slots(self, chunks: Chunks, entries: tuple[BatchEntry, ...]) -> tuple[BatchEntry, ...]:
+    def with_slots(self, chunks: Chunks, entries: tuple[BatchEntry, ...], *, ends: bool) -> tuple[BatchEntry, ...]:
         """`entries`, with one more slot for those whose next step may be in flight after the batch.
 
         No entry gets one while other contexts wait, or while a prompt needs the next batch for its rest: a batch of all
-        contexts is worth more than an early one. Neither at the end of a turn: the next batch is another user's.
+        contexts is worth more than an early one. Neither if a turn `ends` with the batch: the next one is another
+        user's.
         """
         state = self._state
         state.store.pool.pop_displaced()
-        if not self._enabled or state.requests or state.restorations or self._others_wait(len(entries)):
+        if not self._enabled or ends or state.requests or state.restorations or self._others_wait(len(entries)):
             return entries
         if not self._runner.model.follows or any([count < task.remaining for task, count in chunks]):
             return entries
@@ -193,11 +207,9 @@ class Claims:
         return [gang not in broken for gang in gangs]
 
     def _others_wait(self, entries: int) -> bool:
-        state, turn = self._state, self._state.turn
-        if turn is None:
-            return len(state.passes) > entries
-        ends = time.monotonic() + state.tick_seconds >= turn.until_seconds
-        return ends or len(list(filter(state.has_turn, state.passes))) > entries
+        state = self._state
+        waiting = state.passes if state.turn is None else list(filter(state.has_turn, state.passes))
+        return len(waiting) > entries
 
     def _with_slot(self, entry: BatchEntry) -> BatchEntry:
         store, length = self._state.store, entry.kv_length + len(entry.further_slots)

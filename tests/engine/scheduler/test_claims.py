@@ -68,7 +68,7 @@ async def test_a_stream_is_computed_before_it_is_asked_for(ahead: Running) -> No
 async def test_the_last_steps_of_a_text_run_ahead_of_single_ones_too(
     ahead: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pie_mlx.engine.scheduler.scheduler.MOST_STEPS", 0)
+    monkeypatch.setattr("pie_mlx.engine.scheduler.tick_batch.MOST_STEPS", 0)
     first = len(ahead.events)
     await in_context(ahead, collected(ahead, 20))
     assert batches(ahead, first).count(True) >= 15

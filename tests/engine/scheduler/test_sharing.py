@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -10,10 +11,11 @@ import pytest
 from inferlet import Context
 from pie_mlx.engine.kv import PageStore
 from pie_mlx.engine.policies import Chunk, Limits, SharingMode
-from pie_mlx.engine.scheduler.forward_task import ForwardTask
+from pie_mlx.engine.scheduler.forward_task import MOST_STEPS, ForwardTask, PassContinuation
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.scheduler.sharing import DeviceSharing
-from pie_mlx.engine.scheduler.tick_state import TickState
+from pie_mlx.engine.scheduler.tick_batch import further_steps
+from pie_mlx.engine.scheduler.tick_state import TickState, Turn
 from pie_mlx.events import TickCompleted
 from tests.engine.running import Running, running
 
@@ -126,6 +128,42 @@ def test_three_users_have_a_third_each_whatever_they_launch():  # Q8
 def test_one_user_has_every_batch_to_itself():  # Q8
     device = Device(0.001, 0.001)
     assert device.run([HEAVY] * 9, 1.0)[HEAVY] == pytest.approx(9 / 0.010, rel=0.02)
+
+
+def sharing_state(*users: str) -> TickState:
+    """A context of each of `users`, with a pass that would go on for long."""
+    state = TickState(PageStore(pages=2, page_size=16, identity=b"test"))
+    for number, user in enumerate(users):
+        live = state.contexts[number] = LiveContext(number, 1, 1, user=user)
+        task = state.passes[number] = ForwardTask(live, (), (), 0, asyncio.Future(loop=LOOP))
+        task.continuation = PassContinuation.of(live, 1000, frozenset())
+    return state
+
+
+@pytest.mark.parametrize(("left_seconds", "steps"), [(0.03, 6), (0.001, 0), (-1.0, 0)])
+def test_steps_are_counted_that_fit_into_the_turn(left_seconds: float, steps: int):  # Q8
+    state = sharing_state("ada", HEAVY)
+    state.tick_seconds = 0.005
+    sharing = DeviceSharing(state, lambda: 10.0)
+    assert sharing.steps_left(1) == math.inf
+    state.turn = Turn("ada", 10.0 + left_seconds, 0.0)
+    assert int(sharing.steps_left(1) + 0.01) == steps
+
+
+def test_a_step_takes_in_a_turn_what_it_took_that_many_contexts_of_a_user():  # Q8
+    state = sharing_state("ada")
+    state.tick_seconds = 1.0
+    sharing = DeviceSharing(state, lambda: 10.0)
+    sharing.commit([(state.passes[0], 1)], 0.02, 4)
+    state.turn = Turn("ada", 10.05, 0.0)
+    assert sharing.steps_left(1) == pytest.approx(10)
+
+
+@pytest.mark.parametrize(("left", "steps"), [(math.inf, MOST_STEPS), (5.2, 4), (1.0, 0), (0.2, 0)])
+def test_no_more_steps_follow_a_batch_than_its_turn_has_time_for(left: float, steps: int):  # Q8
+    state = sharing_state("ada", HEAVY)
+    state.turn = Turn("ada", 0.0, 0.0)
+    assert further_steps(state, [(state.passes[0], 1)], left) == steps
 
 
 @pytest.fixture
