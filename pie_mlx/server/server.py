@@ -258,9 +258,9 @@ class _Endpoint:
         """A machine pays for its handshakes as a user for its frames: before the login, the user is not known."""
         if is_unix(connection):
             return 0.0
-        shares, machine = self._service.registry.loop_shares, f"\0{neighbourhood(_address(connection))}"
-        shares.charge(machine, HANDSHAKE_SECONDS)
-        return shares.rest_seconds(machine)
+        machine = f"\0{neighbourhood(_address(connection))}"  # the name of no user
+        self._service.handshakes.charge(machine, HANDSHAKE_SECONDS)
+        return self._service.handshakes.rest_seconds(machine)
 
     def refuses(self, path: str, headers: Headers, connection: socket.socket) -> Refusal | None:
         if path != "/":

@@ -8,6 +8,7 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry
 
+from pie_mlx.engine.hosting.engine_time import LoopShares, ShareTerms
 from pie_mlx.figures import Figures
 from pie_mlx.gpu_meter.meter import GpuMeter
 from pie_mlx.runtime.engine import Engine
@@ -22,6 +23,10 @@ from pie_mlx.server.watching.process_history import ProcessHistory
 from pie_mlx.server.watching.request_metrics import RequestMetrics
 
 INSTALLS_AT_ONCE = 2
+
+HANDSHAKE_TERMS = ShareTerms(share=1 / 8, burst_seconds=0.175)
+"""Of the loop, for the handshakes of a machine while programs run: it shares the interpreter with the engine's loop and
+its device."""
 
 
 @dataclass(slots=True)
@@ -48,11 +53,14 @@ class Service:
     ignored_signals: int = 0
     metrics: CollectorRegistry = field(default_factory=CollectorRegistry)
     requests: RequestMetrics = field(init=False)
+    handshakes: LoopShares = field(init=False)
+    """What each machine uses of the loop before its users are known."""
     closers: list[Callable[[], Awaitable[None]]] = field(default_factory=list[Callable[[], Awaitable[None]]])
     """Called after the engine has stopped."""
 
     def __post_init__(self) -> None:
         self.requests = RequestMetrics(self.model, self.metrics)
+        self.handshakes = self.registry.loop_shares.on(HANDSHAKE_TERMS)
 
     def want_details(self) -> None:
         """Have the engine emit the details that a client names among the kinds that it watches."""

@@ -73,6 +73,10 @@ class LoopShares:
         self._others_compute, self._clock, self._terms = others_compute, clock, terms
         self._debts: dict[str, LoopDebt] = {}
 
+    def on(self, terms: ShareTerms) -> "LoopShares":
+        """The same on other terms, of which nothing is used yet."""
+        return LoopShares(self._others_compute, self._clock, terms)
+
     def __len__(self) -> int:
         """How many users are remembered."""
         return len(self._debts)

@@ -16,6 +16,7 @@ from pie_mlx.engine.hosting.engine_time import (
     EngineTime,
     LoopDebt,
     LoopShares,
+    ShareTerms,
     metered,
 )
 
@@ -170,6 +171,17 @@ async def test_a_user_rests_after_more_than_its_share_while_others_have_programs
     assert (shares.rest_seconds("mallory") > 0, shares.rest_seconds("ada")) == (True, 0)
     busy.clear()
     assert shares.rest_seconds("mallory") == 0
+
+
+def test_shares_on_other_terms_begin_anew_for_the_same_others(clock):
+    shares = LoopShares(lambda user: user == "mallory", clock)
+    shares.charge("mallory", MOST_DEBT_SECONDS)
+    others = shares.on(ShareTerms(share=1 / 8, burst_seconds=0.175))
+    assert others.rest_seconds("mallory") == 0.0
+    others.charge("mallory", 0.3)
+    others.charge("ada", 0.3)
+    assert others.rest_seconds("mallory") == pytest.approx(1.0)
+    assert others.rest_seconds("ada") == 0.0
 
 
 async def test_a_user_pays_for_what_is_done_for_it_on_another_thread(clock):
