@@ -29,6 +29,9 @@ T = TypeVar("T")
 
 PARTS = (TickState, Restorer, Scheduler, Spill, TickReports)
 
+CHOSEN: dict[str, object] = {}
+"""Settings of engines that a test does not give: see the fixture `random_model`."""
+
 
 def finished(coroutine: Coroutine[Any, Any, T]) -> T:
     """The coroutine's result, also from inside a running loop."""
@@ -140,7 +143,8 @@ def engine_alone(**settings: object) -> Iterator[Running]:
     events: list[Event] = []
     # A GPU computes in the format of the weights, in which passes of other shapes round to other numbers.
     # Where a draft model is looked at, the head of pie-tiny keeps out of its way.
-    known = {"total_pages": 256, "seed": 7, "dtype": "float32", "draft_head": "draft_model" not in settings, **settings}
+    known = {"total_pages": 256, "seed": 7, "dtype": "float32", "draft_head": "draft_model" not in settings}
+    known |= CHOSEN | settings
     core = EngineCore(EngineSettings(**known), emit=events.append)  # type: ignore[arg-type]
     with instances(*PARTS) as parts:
         finished(core.start())

@@ -12,6 +12,8 @@ from inferlet import Context, Sampler
 from tests.engine.behaviour.test_speculation import GREEDY, generated
 from tests.engine.running import Running, finished, in_context, running
 
+pytestmark = pytest.mark.usefixtures("random_model")
+
 
 @dataclass
 class Branching:

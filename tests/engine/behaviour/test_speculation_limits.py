@@ -13,6 +13,8 @@ from pie_mlx.errors import InvalidArgumentError, InvalidTypeError, SpeculationEr
 from tests.engine.behaviour.test_speculation import GREEDY, PAGE, Guessing, Scripted, generated
 from tests.engine.running import Running, engine_alone, finished, in_context, running
 
+pytestmark = pytest.mark.usefixtures("random_model")
+
 
 class Broken:
     """Fails in one of its methods, or drafts what it is told to."""
@@ -169,11 +171,10 @@ async def test_drafts_beyond_the_pool_are_not_run() -> None:  # P4, P10
             assert output.raw.drafted == 2 * PAGE - len(prompt)
 
 
-async def test_drafts_do_not_pass_the_models_last_position(
-    tiny_model_directory: Callable[[str], Path],
-) -> None:  # F4
-    with running(model=str(tiny_model_directory("qwen3"))) as started, Context(started.model) as context:
-        context.append([5] * (started.model.info.maximum_positions - 3))
+async def test_drafts_do_not_pass_the_models_last_position(engine: Running) -> None:  # F4
+    last = engine.model.info.maximum_positions
+    with Context(engine.model) as context:
+        context.append([5] * (last - 3))
         await context.flush()
         context.append([6])
         generator = context.generate(

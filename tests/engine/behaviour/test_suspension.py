@@ -11,6 +11,8 @@ from pie_mlx.errors import OutOfPagesError
 from tests.engine.running import Running, finished, in_context, running
 from tests.engine.scheduler.test_patience import occupy_device
 
+pytestmark = pytest.mark.usefixtures("random_model")
+
 
 async def write_alone(engine: Running, seed: int, prompt: int, tokens: int) -> list[int]:
     with Context(engine.model) as context:

@@ -28,6 +28,8 @@ from pie_mlx.errors import (
 )
 from tests.engine.running import Running, running
 
+pytestmark = pytest.mark.usefixtures("random_model")
+
 EMBEDDED = Path(pie_mlx.__file__).parent / "engine" / "model" / "embedded" / "pie-tiny"
 Start = Callable[..., AbstractContextManager[Running]]
 
@@ -309,7 +311,7 @@ async def test_nobody_else_may_read_the_files(engine: Running, tmp_path: Path) -
 
 
 async def test_another_model_is_told(start: Start) -> None:  # N7
-    with start() as engine:
+    with start(model="pie-tiny") as engine:
         (await filled(engine)).save("talk", persist=True)
     with start(dummy=True, name="other") as engine:
         with pytest.raises(SnapshotIncompatibleError, match="with the model pie-tiny"):
@@ -317,12 +319,12 @@ async def test_another_model_is_told(start: Start) -> None:  # N7
         (await filled(engine, 5)).save("talk", persist=True)
     with start(dummy=True, name="other") as engine:
         assert found(Context.open(engine.model, "talk")).seq_len == 5
-    with start() as engine:
+    with start(model="pie-tiny") as engine:
         assert found(Context.open(engine.model, "talk")).seq_len == 37
 
 
 async def test_another_tokenizer_is_told(start: Start, tmp_path: Path) -> None:  # N7
-    with start() as engine:
+    with start(model="pie-tiny") as engine:
         (await filled(engine)).save("talk", persist=True)
     other = shutil.copytree(EMBEDDED, tmp_path / "model")
     tokenizer = json.loads((other / "tokenizer.json").read_text())

@@ -3,9 +3,8 @@
 import asyncio
 import gc
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import accumulate
-from pathlib import Path
 from typing import Any
 
 import mlx.core as mx
@@ -20,17 +19,11 @@ from pie_mlx.errors import BatchFailedError, ContextReleasedError, InvalidArgume
 from pie_mlx.events import Event, PassCompleted, TickCompleted
 from tests.addresses import addresses
 from tests.engine.outcome import Outcome, outcome
-from tests.engine.running import Running, engine_alone, finished, in_context, running, small_prompt
+from tests.engine.running import Running, finished, in_context, running
 
-pytestmark = pytest.mark.usefixtures("one_step_at_a_time")
+pytestmark = pytest.mark.usefixtures("random_model", "one_step_at_a_time")
 
 GREEDY = Sampler.argmax()
-
-
-@pytest.fixture(scope="module")
-def shared_engine(tiny_model_directory: Callable[[str], Path]) -> Iterator[Running]:
-    with engine_alone(model=str(tiny_model_directory("qwen3"))) as started:
-        yield started
 
 
 async def step_by_step(generator: Generator) -> list[int]:
@@ -140,16 +133,13 @@ async def test_a_step_draws_at_least_one_token(engine: Running, count: int) -> N
             step.up_to(count)
 
 
-async def test_a_text_without_a_limit_ends_at_the_last_position(
-    tiny_model_directory: Callable[[str], Path],
-) -> None:  # G6
-    with running(model=str(tiny_model_directory("qwen3"))) as started:
-        maximum = started.model.info.maximum_positions
-        with Context(started.model) as context:
-            context.append(small_prompt(maximum - 20))
-            generator = context.generate(GREEDY, stop=[], auto_flush=False)
-            assert len(await generator.collect_tokens()) == 21
-            assert generator.finish_reason == "length"
+async def test_a_text_without_a_limit_ends_at_the_last_position(engine: Running) -> None:  # G6
+    maximum = engine.model.info.maximum_positions
+    with Context(engine.model) as context:
+        context.append(engine.prompt(maximum - 20))
+        generator = context.generate(GREEDY, stop=[], auto_flush=False)
+        assert len(await generator.collect_tokens()) == 21
+        assert generator.finish_reason == "length"
 
 
 async def test_what_the_program_looks_at_is_asked_for_step_by_step(

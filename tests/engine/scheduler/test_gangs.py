@@ -19,6 +19,8 @@ from pie_mlx.errors import ContextBusyError, OutOfPagesError, TokenBudgetError
 from pie_mlx.events import ContextSuspended, TickCompleted
 from tests.engine.running import Running, finished, in_context, running
 
+pytestmark = pytest.mark.usefixtures("random_model")
+
 PAGES = 13
 """A gang of three contexts, each as long as they get here, fits and no more."""
 

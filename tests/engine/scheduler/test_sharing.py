@@ -19,6 +19,8 @@ from pie_mlx.engine.scheduler.tick_state import TickState, Turn
 from pie_mlx.events import TickCompleted
 from tests.engine.running import Running, running
 
+pytestmark = pytest.mark.usefixtures("random_model")
+
 HEAVY = "mallory"
 
 

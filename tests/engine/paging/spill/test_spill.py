@@ -21,6 +21,8 @@ from pie_mlx.engine.paging.spill.disk import FileDisk
 from pie_mlx.events import ContextRestored, PagesSpilled, SpillChanged
 from tests.engine.running import Running, finished, in_context, running
 
+pytestmark = pytest.mark.usefixtures("random_model")
+
 FREE = SpillCosts(write_bytes_per_second=1e12, read_bytes_per_second=1e12)
 """A disk that is always faster than the model."""
 
