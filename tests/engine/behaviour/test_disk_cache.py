@@ -23,6 +23,8 @@ from pie_mlx.metal.page_pool import pool
 from tests.engine.running import Running, engine_alone, finished, in_context, running
 from tests.full_disk import small_disk
 
+pytestmark = pytest.mark.usefixtures("random_model")
+
 __all__ = ["small_disk"]
 
 Start = Callable[..., AbstractContextManager[Running]]
@@ -477,11 +479,13 @@ async def test_a_directory_that_has_become_read_only_is_still_read(
 
 @pytest.mark.parametrize("least_free", [directory.LEAST_FREE, -100.0])
 async def test_a_disk_that_is_full_or_becomes_so_in_a_write_changes_no_token(
-    start: Start, expected: list[int], small_disk: Path, monkeypatch: pytest.MonkeyPatch, least_free: float
+    start: Start, small_disk: Path, monkeypatch: pytest.MonkeyPatch, least_free: float
 ) -> None:
     monkeypatch.setattr(directory, "LEAST_FREE", least_free)
     root = small_disk / "kv"
-    with start(disk_cache=DiskCacheSettings(str(root))) as engine:
+    with start(model="pie-tiny", disk_cache=None) as engine:
+        expected = await continued(engine)
+    with start(model="pie-tiny", disk_cache=DiskCacheSettings(str(root))) as engine:
         assert await continued(engine) == expected
         await saved(engine)
         await emptied(engine)
