@@ -3,6 +3,7 @@
 import re
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,8 +29,8 @@ LENGTH, STREAM, GATE = 20, 11, 2.0
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def engine() -> AsyncIterator[Engine]:
-    async with Engine("pie-tiny", total_pages=256, seed=7) as engine:
+async def engine(tiny_model_directory: Callable[[str], Path]) -> AsyncIterator[Engine]:
+    async with Engine(str(tiny_model_directory("qwen3")), total_pages=256, seed=7) as engine:
         yield engine
 
 
