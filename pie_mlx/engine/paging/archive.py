@@ -14,7 +14,8 @@ from pie_mlx.engine.kv import Transcript
 from pie_mlx.errors import InvalidArgumentError, SnapshotError, SnapshotIncompatibleError
 from pie_mlx.files import disk_hint, make_private, write_file
 
-FORMAT = 1
+FORMAT = 2
+DIGEST_BYTES = 16
 SUFFIX = ".snapshot"
 _SIZES = ("model_type", "hidden_size", "num_hidden_layers", "vocab_size")
 T = TypeVar("T")
@@ -28,7 +29,8 @@ class SnapshotNotes(NamedTuple):
 
 
 class _File(msgspec.Struct, frozen=True):
-    """`signature` stands for the model's architecture and its tokenizer; weights may be others."""
+    """What a file holds before its digest: a changed bit would be another token. `signature` stands for the model's
+    architecture and its tokenizer; weights may be others."""
 
     format: int
     user: str
@@ -142,14 +144,23 @@ async def _to_its_end(change: Coroutine[Any, Any, T]) -> T:
 
 def _write(path: Path, file: _File) -> None:
     make_private(path.parent)
-    write_file(path, msgspec.msgpack.encode(file))
+    content = msgspec.msgpack.encode(file)
+    write_file(path, content + _sum(content))
 
 
 def _load(path: Path, name: str) -> _File:
+    data = path.read_bytes()
+    content = memoryview(data)[:-DIGEST_BYTES]
     try:
-        return msgspec.msgpack.decode(path.read_bytes(), type=_File)
+        if _sum(content) != data[-DIGEST_BYTES:]:
+            raise ValueError("its digest differs")
+        return msgspec.msgpack.decode(content, type=_File)
     except (ValueError, RecursionError, MemoryError) as error:
         raise _incompatible(name, f"{path} is damaged, or of another version") from error
+
+
+def _sum(content: bytes | memoryview) -> bytes:
+    return hashlib.blake2b(content, digest_size=DIGEST_BYTES).digest()
 
 
 def _incompatible(name: str, why: str) -> SnapshotIncompatibleError:
