@@ -13,7 +13,7 @@ from functools import partial
 from choices import Choice, Costs, Piece, Progress, joined, replies, sampling_of
 from decoding import Decoded, Vocabulary, logprob_entry
 from fields import ChatRequest, CompletionRequest
-from prompts import Rules, begin_replies, checked_length, encoded, load_model, prompts_of
+from prompts import Rules, begin_replies, check_bias, checked_length, encoded, load_model, prompts_of
 from sending import send
 from wire import CHAT, SHORT_BYTES, EventForm, Refusal, aside, identifier, read_body
 
@@ -141,6 +141,7 @@ async def begin_texts(request, size):
     Raises Refusal, and so does the beginning, which also raises the engine's errors.
     """
     model = await asyncio.to_thread(load_model, request.model)
+    check_bias(request, model)
     prompts = prompts_of(request.prompt, "prompt")
     count = len(prompts) * request.n
     if count > MOST_CHOICES:

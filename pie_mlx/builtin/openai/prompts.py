@@ -165,6 +165,14 @@ def load_kept(request):
     return load_model(request.model_name, keep_alive=given)
 
 
+def check_bias(request, model):
+    """Raises Refusal for a token of `logit_bias` that the model does not have."""
+    size = model.info.vocabulary_size
+    beyond = next((token for token in request.logit_bias if int(token) >= size), None)
+    if beyond is not None:
+        raise Refusal(400, f"logit_bias: token {beyond} is outside the vocabulary of {size:,}", param="logit_bias")
+
+
 def load_with_variables(request, terms):
     """The model of a ChatRequest, with its reasoning effort and template variables. Raises Refusal."""
     model, variables = load_model(request.model), request.chat_template_kwargs
@@ -351,6 +359,7 @@ async def count_tokens(request, size, terms):
 async def _checked(request, terms):
     def check():
         model = load_with_variables(request, terms)
+        check_bias(request, model)
         return model, rules_of(request, model, terms), conversation_of(model, request.messages, terms)
 
     # A model may have to be loaded, and grammars take time.

@@ -28,6 +28,7 @@ ENDLESS = {"type": "json_schema", "json_schema": {"name": "flags", "strict": Tru
         ({"stop": ""}, "stop"),
         ({"stop": ["a", ""]}, "stop[1]"),
         ({"logit_bias": {"5": 300}}, "logit_bias[...]"),
+        ({"logit_bias": {"999999": 1}}, "logit_bias"),
         ({"frequency_penalty": 2.5}, "frequency_penalty"),
         ({"presence_penalty": -3}, "presence_penalty"),
         ({"extra_body": {"repetition_penalty": 0}}, "repetition_penalty"),
@@ -52,9 +53,10 @@ ENDLESS = {"type": "json_schema", "json_schema": {"name": "flags", "strict": Tru
         ({"extra_body": {"top_k": 2**64}}, "top_k"),
     ],
 )
-def test_what_is_not_supported_is_refused_by_name(ask, fields, param):
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_what_is_not_supported_is_refused_by_name(ask, fields, param, stream):
     with pytest.raises(openai.BadRequestError) as refused:
-        ask(**fields)
+        ask(stream=stream, **fields)
     assert refused.value.body["param"] == param
     assert refused.value.body["type"] == "invalid_request_error"
 
