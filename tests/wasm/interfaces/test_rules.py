@@ -6,9 +6,9 @@ from wasmtime.component import Component
 from inferlet import Context, Model, Sampler, rule, rules
 from inferlet.rules import Number, Row, Value, Vector
 from pie_mlx.calls import RuleUse
-from pie_mlx.errors import BatchFailedError, InvalidArgumentError
+from pie_mlx.errors import AdapterNotFoundError, BatchFailedError, InvalidArgumentError
 from pie_mlx.wasm.component import RunningComponent, new_engine
-from pie_mlx.wasm.interfaces import context, inference
+from pie_mlx.wasm.interfaces import adapter, context, inference
 from pie_mlx.wasm.interfaces.rules import Rule, drawn, join, sample, up_to
 from tests.wasm.components import wasm
 from tests.wasm.ruled import ruled as component_with_rule
@@ -205,6 +205,21 @@ async def test_rows_of_another_context_are_joined(run, engine):
 
     tokens = await engine.run(in_python(use, Sampler.argmax()))
     assert await run(program) == [tokens, [STEPS - 1, STEPS - 1]]
+
+
+async def test_another_context_has_an_adapter_of_its_own(run):
+    def program(tiny):
+        held, tokens = at(tiny, tiny.tokenizer().encode(PROMPT))
+        other, last = at(tiny, tiny.tokenizer().encode(OTHER_PROMPT))
+        amateur = adapter.Adapter.create(tiny, "amateur")
+        made = ruled(held, tokens, brought(rules.contrastive()))
+        join(made, other, last, amateur)
+        amateur.destroy()
+        with pytest.raises(AdapterNotFoundError):
+            outcome(made)
+        return True
+
+    assert await run(program)
 
 
 async def test_repetitions_end_at_breakers(run):
