@@ -136,10 +136,10 @@ class SchedulerQueue:
         """Whether `plain_seconds` is an average of several batches."""
         return self._state.window_cost.knows_plain(self._state.batch_contexts)
 
-    @property
-    def step_ahead_seconds(self) -> float | None:
-        """What a prefetched step would take; None where none is to be prefetched."""
-        return self.plain_seconds if self._runs_ahead else None
+    def step_ahead_seconds(self, user: str) -> float | None:
+        """What a prefetched step of a context of that user would take; None where none is to be prefetched."""
+        contexts = self._state.contexts_beside(user)
+        return self._state.window_cost.plain_seconds(contexts) if self._runs_ahead else None
 
     @property
     def capacity_pages(self) -> int:

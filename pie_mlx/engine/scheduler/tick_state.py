@@ -200,6 +200,12 @@ class TickState:
         self.batch_contexts = tick.contexts
         self.ticks += 1
 
+    def contexts_beside(self, user: str) -> int:
+        """How many contexts the next batch with some of a user will most likely have: in turns, that user's alone."""
+        if self.turn is None:
+            return self.batch_contexts
+        return max(1, sum([self.contexts[number].user == user for number in self.passes]))
+
     def count_loop_time(self, user: str, seconds: float) -> None:
         """The engine's loop has worked for a user; not counted while all users share each batch."""
         if self.turn is not None:

@@ -168,6 +168,14 @@ def test_no_more_steps_follow_a_batch_than_its_turn_has_time_for(left: float, st
     assert further_steps(state, [(state.passes[0], 1)], left) == steps
 
 
+def test_what_others_decode_makes_no_step_of_a_turn_longer():  # Q8
+    state = sharing_state("ada", HEAVY, HEAVY)
+    state.batch_contexts = 16
+    assert state.contexts_beside("ada") == 16
+    state.turn = Turn(HEAVY, 0.0, 0.0)
+    assert [state.contexts_beside(user) for user in ("ada", HEAVY, "bob")] == [1, 2, 1]
+
+
 @pytest.fixture
 def in_turns(monkeypatch: pytest.MonkeyPatch) -> Iterator[Running]:
     """An engine on which users take turns for good."""

@@ -167,7 +167,7 @@ def limit_steps(services: Services, continuation: PassContinuation, claimed: int
     if services.accounting.is_budgeted(continuation.context.account):
         # Tokens are paid for when they are claimed: by then other contexts may have used the budget up (M3).
         continuation.trim(0)
-    limit_prefetching(continuation, claimed, services.queue.step_ahead_seconds)
+    limit_prefetching(continuation, claimed, services.queue.step_ahead_seconds(continuation.context.user))
 
 
 def split_prefetched(
