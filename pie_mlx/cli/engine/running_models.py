@@ -25,10 +25,11 @@ def list_running(common: Common) -> None:
     elif common.quiet:
         print("\n".join(row["name"] for row in rows))
     else:
-        print(table(_HEADINGS, [_cells(row) for row in rows]))
+        print(table(_HEADINGS, [table_row(row) for row in rows]))
 
 
-def _cells(row: dict[str, Any]) -> list[str]:
+def table_row(row: dict[str, Any]) -> list[str]:
+    """The columns of a model, as `client.models.list` tells of it."""
     progress = row["progress"]
     state = row["state"] if progress is None else f"{row['state']} {progress * 100:.0f} %"
     pages = f"{row['pages']['used']}/{row['pages']['total']}" if row["pages"] else ""

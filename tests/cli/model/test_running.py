@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pie_mlx.cli.engine.running_models import _cells
+from pie_mlx.cli.engine.running_models import table_row
 from tests.cli.schemas import parsed
 from tests.server.http.test_models import server
 
@@ -48,9 +48,9 @@ def test_ps_says_of_people_s_models_when_they_leave_and_why_they_stay(pie, unloa
 def test_ps_says_who_drafts_and_names_a_few_of_the_programs_that_hold_a_model():
     plain = {"name": "main", "state": "loaded", "size_bytes": 1 << 30, "pages": None, "price": None, "text": ""}
     known = {"progress": None, "expires_in_seconds": None, "stays": "6 programs use it", "draft_model": "router"}
-    cells = _cells({**plain, **known, "processes": 6, "holders": [str(number) * 36 for number in range(5)]})
+    cells = table_row({**plain, **known, "processes": 6, "holders": [str(number) * 36 for number in range(5)]})
     assert cells[5:8] == ["router", "6 programs use it", "00000000, 11111111, 22222222, 3 more"]
-    assert _cells({**plain, **known, "processes": 1, "holders": []})[7] == "1 program"
+    assert table_row({**plain, **known, "processes": 1, "holders": []})[7] == "1 program"
 
 
 def test_a_model_is_loaded_and_gives_its_memory_back(pie, unloaded):
