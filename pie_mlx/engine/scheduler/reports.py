@@ -135,13 +135,13 @@ class PageCounts:
 
 
 class PageReport:
-    """Passes events on, and tells soon after how counts of pages changed. For one loop."""
+    """Passes events on, and emits soon after how the counts of pages changed. For one loop."""
 
     def __init__(self, store: PageStore, emit: Callable[[Event], None]) -> None:
         self._store, self._emit = store, emit
         self._process_of: dict[int, str] = {}
         self._timer: asyncio.TimerHandle | None = None
-        self._told = PageCounts(PageUsage(0, 0, 0, 0), {}, {})
+        self._reported = PageCounts(PageUsage(0, 0, 0, 0), {}, {})
 
     def emit(self, event: Event) -> None:
         """Pass an event on, and count soon if it may have moved pages."""
@@ -167,12 +167,12 @@ class PageReport:
         """The counts of this moment. What differs from the latest ones becomes an event, so that all displays agree."""
         self.close()
         self._timer = None
-        told, counts = self._told, self._counted()
-        if counts != told:
-            self._told = counts
-            emptied = [ProcessPages(name, 0, 0) for name in told.processes if name not in counts.processes]
-            changed = [one for name, one in counts.processes.items() if told.processes.get(name) != one]
-            contexts = [one for number, one in counts.contexts.items() if told.contexts.get(number) != one]
+        reported, counts = self._reported, self._counted()
+        if counts != reported:
+            self._reported = counts
+            emptied = [ProcessPages(name, 0, 0) for name in reported.processes if name not in counts.processes]
+            changed = [one for name, one in counts.processes.items() if reported.processes.get(name) != one]
+            contexts = [one for number, one in counts.contexts.items() if reported.contexts.get(number) != one]
             self._emit(PagesCounted(counts.pages, (*changed, *emptied), tuple(contexts)))
         return counts
 

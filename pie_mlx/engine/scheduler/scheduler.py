@@ -212,13 +212,7 @@ class Scheduler:
         before, self._committed = self._committed, time.monotonic()
         self.planner.batch_ends(each, self._committed)
         self._sharing.commit(chunks, seconds, steps)
-        counts = [count for _, count in chunks]
-        tokens = sum(counts)
-        self._page_io.observe_prefill(counts, outcome.seconds, self._state.window_cost.plain_seconds)
-        drafts = [task.drafts for task, _ in chunks if task.window and task.drafts]
-        waited = max([task.window.waited_seconds for task, _ in chunks if task.window is not None], default=0.0)
-        each_step = max(0.0, self._committed - before - waited) / steps
-        self._state.completed(Tick(len(chunks), tokens, len(drafts), sum(drafts), each_step))
+        self._measure(chunks, outcome, self._committed - before)
         made: dict[int, int] = {}
         model = self._runner.model
         recurrence = model.network.recurrence if model.recurrent else None
@@ -228,7 +222,16 @@ class Scheduler:
                 self._reports.progressed(task.context, count)
         self._settle(chunks, made, each)
         self._after_batch(chunks)
-        self._end_tick(chunks, tokens, seconds, steps, ahead=ahead)
+        self._end_tick(chunks, seconds, steps, ahead=ahead)
+
+    def _measure(self, chunks: Chunks, outcome: Outcome, passed_seconds: float) -> None:
+        """Learn what prompts and drafts cost, from a batch that was over `passed_seconds` after the one before."""
+        counts = [count for _, count in chunks]
+        self._page_io.observe_prefill(counts, outcome.seconds, self._state.window_cost.plain_seconds)
+        drafts = [task.drafts for task, _ in chunks if task.window and task.drafts]
+        waited = max([task.window.waited_seconds for task, _ in chunks if task.window is not None], default=0.0)
+        step_seconds = max(0.0, passed_seconds - waited) / outcome.steps
+        self._state.completed(Tick(len(chunks), sum(counts), len(drafts), sum(drafts), step_seconds))
 
     def _after_batch(self, chunks: Chunks, error: BatchFailedError | None = None) -> None:
         for task, _ in chunks:
@@ -272,7 +275,7 @@ class Scheduler:
                 end_unpaid(self._state, settlement)
             self._reports.settled(self._state.ticks, settlement)
 
-    def _end_tick(self, chunks: Chunks, tokens: int, seconds: float, steps: int, *, ahead: bool) -> None:
+    def _end_tick(self, chunks: Chunks, seconds: float, steps: int, *, ahead: bool) -> None:
         state = self._state
         state.tick_seconds += (NEWEST_TICK_WEIGHT if state.tick_seconds else 1.0) * (
             seconds / steps - state.tick_seconds
@@ -285,7 +288,7 @@ class Scheduler:
             TickCompleted(
                 tick=state.ticks,
                 contexts=len(chunks),
-                tokens=tokens + following,
+                tokens=sum([count for _, count in chunks]) + following,
                 waiting=len(waiting),
                 duration_seconds=seconds,
                 ahead=ahead,

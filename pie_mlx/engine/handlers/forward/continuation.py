@@ -2,7 +2,9 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from functools import reduce
 from itertools import takewhile
+from operator import add
 
 from msgspec.structs import replace
 
@@ -34,20 +36,10 @@ async def run_passes(run: RunPass, contexts: Sequence[LiveContext], call: Forwar
     the reply brings the tokens so far, and the next call gets the error. A later call on the context ends the passes:
     it comes before steps that its program has not asked for yet (P3).
     """
-    context = contexts[0]
-    sampler, named = next_sampler(call), [one.named for one in contexts]
-    if not isinstance(plan.tokens, int) or plan.tokens < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidArgumentError(f"continuation: {plan.tokens} tokens", hint="ask for none or more")
-    if sampler is None:
-        raise InvalidArgumentError(
-            "forward: passes follow one another only where each draws one token at its last input, reads nothing else, "
-            "and has no positions, attention masks or drafts of the program",
-            hint="send the passes one by one",
-        )
+    context, sampler, named = contexts[0], _checked_sampler(call, plan), [one.named for one in contexts]
     stops, wanted = frozenset(plan.stop_tokens), plan.tokens + 1
     reply = await run(call, PassContinuation.of(context, plan.tokens, stops))
-    first, drawn, in_kv, drafted = reply, _drawn(reply), reply.kept, reply.drafted
-    replayed, reuse, forced = reply.replayed, reply.reuse, reply.forced
+    replies, drawn, in_kv = [reply], _drawn(reply), reply.kept
     while not (ended := _ends(reply, stops) or len(drawn.tokens) >= wanted):
         if named != [one.named for one in contexts] or _is_cancelled():
             break
@@ -62,20 +54,38 @@ async def run_passes(run: RunPass, contexts: Sequence[LiveContext], call: Forwar
         except (PieError, asyncio.CancelledError):
             break
         in_kv = len(drawn.tokens) + reply.kept
-        drawn, drafted = joined([drawn, _drawn(reply)]), drafted + reply.drafted
-        replayed, forced = replayed + reply.replayed, forced + reply.forced
-        if reply.reuse is not None:
-            reuse = reply.reuse if reuse is None else reuse + reply.reuse
+        drawn = joined([drawn, _drawn(reply)])
+        replies.append(reply)
     context.rests = ended
+    return _as_one(replies, drawn, in_kv)
+
+
+def _checked_sampler(call: Forward, plan: Continuation) -> Sampler:
+    """What draws each token. Raises InvalidArgumentError for a call that cannot continue."""
+    if not isinstance(plan.tokens, int) or plan.tokens < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidArgumentError(f"continuation: {plan.tokens} tokens", hint="ask for none or more")
+    sampler = next_sampler(call)
+    if sampler is None:
+        raise InvalidArgumentError(
+            "forward: passes follow one another only where each draws one token at its last input, reads nothing else, "
+            "and has no positions, attention masks or drafts of the program",
+            hint="send the passes one by one",
+        )
+    return sampler
+
+
+def _as_one(replies: Sequence[ForwardReply], drawn: SampledTokens, in_kv: int) -> ForwardReply:
+    """The last reply, with what all passes drew and cost; `in_kv` of the `drawn` tokens have KV."""
+    reuses = [one.reuse for one in replies if one.reuse is not None]
     return replace(
-        reply,
+        replies[-1],
         results=[drawn],
-        attached=first.attached,
-        replayed=replayed,
-        drafted=drafted,
+        attached=replies[0].attached,
+        replayed=sum(one.replayed for one in replies),
+        drafted=sum(one.drafted for one in replies),
         kept=in_kv,
-        reuse=reuse,
-        forced=forced,
+        reuse=reduce(add, reuses) if reuses else None,
+        forced=sum(one.forced for one in replies),
     )
 
 
