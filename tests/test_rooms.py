@@ -1,5 +1,6 @@
 """The package reads as rooms: small folders, each with its rule, and files that fit into a head."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,14 @@ def modules(folder: Path) -> list[Path]:
 @pytest.mark.parametrize("folder", FOLDERS, ids=path)
 def test_a_folder_says_in_its_docstring_what_belongs_there(folder: Path) -> None:
     assert (folder / "__init__.py").read_text(encoding="utf-8").startswith('"""')
+
+
+def test_the_files_that_a_folder_names_in_its_docstring_are_there() -> None:
+    named = {folder: re.findall(r"`([\w/]+\.py)`", (folder / "__init__.py").read_text("utf-8")) for folder in FOLDERS}
+    assert sum(map(len, named.values())) > 20
+    assert [
+        path(folder / name) for folder, names in named.items() for name in names if not (folder / name).exists()
+    ] == []
 
 
 def test_no_folder_has_more_files_than_one_takes_in_at_a_glance() -> None:

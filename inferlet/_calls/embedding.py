@@ -14,7 +14,7 @@ T = TypeVar("T")
 Text = TypeVar("Text", bound=str | list[int])
 
 MOST_TEXTS = 128
-"""Of a call."""
+"""Texts in one call."""
 MOST_LENGTH = 1 << 18
 """Characters and tokens of a call, where it has more than one text."""
 AHEAD = 2

@@ -14,7 +14,7 @@ from pie_mlx.errors import InvalidArgumentError
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One of them, and what its tokens are computed with."""
+    """One of these contexts, and the adapter that its tokens are computed with."""
 
     handle: ContextHandle
     pending: PendingBuffer
@@ -27,7 +27,7 @@ def shares_vocabulary(first: Model, second: Model) -> bool:
 
 
 class Others:
-    """All of them, as the passes of a Generator need them."""
+    """The other contexts of a Generator, as its passes need them."""
 
     def __init__(self, handle: ContextHandle, members: Sequence[Member], sampler: Sampler) -> None:
         """Raises InvalidArgumentError unless the sampler's rule reads as many rows, of as many other contexts."""

@@ -177,8 +177,8 @@ class DeviceSharing:
         return chosen
 
     def _seconds_alone(self, rows: int, wanted: int) -> float:
-        """What a step with `rows` of the `wanted` contexts of a user is worth: so many seconds would it have taken if
-        that user had the device alone. It is an estimate from below where another number of contexts was measured.
+        """What a step with `rows` of the `wanted` contexts of a user is worth: the seconds that it would have taken
+        had that user the device alone. If another number of contexts was measured, the estimate is from below.
 
         The faster steps count: in turns, the loop works for other users during some of them.
         """

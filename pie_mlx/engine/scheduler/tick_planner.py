@@ -17,6 +17,8 @@ from pie_mlx.engine.scheduler.tick_state import TickState
 from pie_mlx.engine.scheduler.tick_view import PromptGate, tick_view
 
 NOTHING = Plan()
+"""The plan while no context has work."""
+
 REFUSED_SECONDS = 0.25
 """Time for a program that was refused pages to release some, before the next one is refused."""
 

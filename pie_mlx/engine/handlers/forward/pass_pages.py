@@ -18,7 +18,7 @@ from pie_mlx.errors import TokenBudgetError
 T = TypeVar("T")
 
 SHOWN_TOKENS = 8
-"""How much is shown of a prompt and of the cached text that it differs from."""
+"""Tokens shown of a prompt, and of the cached text that it differs from."""
 
 
 def check_room(services: Services, context: LiveContext, call: calls.Forward) -> None:

@@ -1,4 +1,4 @@
-"""What one pass computes, reads and drafts, decided before anything is touched."""
+"""What one pass computes, reads and drafts, decided before it takes a page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
