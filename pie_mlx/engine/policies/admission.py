@@ -24,7 +24,7 @@ class AdmissionTerms(msgspec.Struct, frozen=True):
 
     @property
     def cap(self) -> float:
-        """The claims that fit."""
+        """How many pages the claims of all launches may sum up to."""
         slack = min(self.max_batch_contexts, max(1, math.ceil(self.capacity_pages / 16)))
         return self.capacity_pages * self.oversubscription + slack
 
@@ -103,7 +103,8 @@ def _admit_in_order(state: Admission, terms: AdmissionTerms) -> tuple[Admission,
 
 
 def _admit_within_shares(state: Admission, terms: AdmissionTerms) -> tuple[Admission, tuple[int, ...]]:
-    """What others claim, and how many of theirs wait, keeps no user from its share of the cap."""
+    """Admit queued launches so that each user gets its share of the cap, whatever others claim and however many of
+    theirs wait."""
     held: defaultdict[str, float] = defaultdict(float, dict.fromkeys((launch.user for launch in state.queue), 0.0))
     if not held:
         return state, ()

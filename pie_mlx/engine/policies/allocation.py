@@ -24,7 +24,7 @@ class Allocation:
     moved: set[int] = field(default_factory=set[int])
 
     @property
-    def serves_somebody(self) -> bool:
+    def serves_any(self) -> bool:
         return bool(self.grants or self.restores)
 
 
@@ -92,7 +92,7 @@ class _Allocator:
         return (context.context != self.due_at_once, *self.order.page_rank(context))
 
     def _scan(self, waiting: list[RequestView]) -> list[RequestView]:
-        """One pass in rank order. When somebody made way, those left over, to be tried again in rank order.
+        """One pass in rank order. Returns the requests to be tried again in rank order, once a context has made way.
 
         Pages of contexts that make way are handed out only by the next pass, so that they go to the first in rank.
         """
@@ -118,7 +118,7 @@ class _Allocator:
         return []
 
     def _may_pass(self, context: ContextView) -> bool:
-        """Whether no newcomer comes before it that waits for the last ones to have had their residency."""
+        """Whether it is established, or no newcomer before it waits for the residency of others to end."""
         return self.first is None or _is_established(context)
 
     def _is_overdue(self, context: ContextView) -> bool:
@@ -136,7 +136,8 @@ class _Allocator:
         return self._evict_for(context, pages)
 
     def _headroom(self, context: ContextView) -> int:
-        """Pages to leave free beside a newcomer: who is there grows, and would soon take its pages away again (Q6)."""
+        """Pages to leave free beside a newcomer: contexts in the pool grow, and would soon take its pages away again
+        (Q6)."""
         if not self.growth or _is_established(context) or self._is_due(context):
             return 0
         return self.growth + context.growth_pages
@@ -193,7 +194,7 @@ class _Allocator:
         return offer
 
     def _spare(self, offer: _Offer) -> None:
-        """Lets go those victims without whose pages there are enough: small ones that came before a large one."""
+        """Spares victims whose pages are not needed: small ones that came before a large one."""
         for victim in reversed(list(offer.victims)):
             pages = self.pages.hold(victim)
             if offer.pages - pages >= offer.wanted:
@@ -231,7 +232,7 @@ class _Allocator:
         return self._is_due(victim) and not (due and self._waited_longer(requester, victim))
 
     def _is_early(self, victim: ContextView, requester: ContextView) -> bool:
-        """Whether `victim` has not been there for long enough to go for a newcomer."""
+        """Whether `victim` has been in the pool for too short a time to go for a newcomer."""
         newcomer = not _is_established(requester) and requester.context != self.due_at_once
         return newcomer and victim.stay_rows < residency_rows(self.view.limits, requester.waiting_ticks)
 
@@ -239,7 +240,7 @@ class _Allocator:
         return requester.context == self.due_at_once or requester.waiting_ticks > victim.waiting_ticks
 
     def _give_up(self, context: ContextView, pages: int) -> int:
-        """Suspends a context for its own request (Q4.5); how many pages that frees."""
+        """Suspends a context for its own request (Q4.5); returns how many pages that frees."""
         reason = self._reason(context, pages, ReasonKind.NO_PAGES, suspended=True)
         self._record(context, reason, context.context)
         return self.pages.release(context)
@@ -279,5 +280,5 @@ class _Allocator:
 
 
 def _is_established(context: ContextView) -> bool:
-    """Whether it works in the pool: it grows, and is no newcomer."""
+    """Whether the context works in the pool: it grows, and is no newcomer."""
     return context.resident and context.has_work and has_pages(context)

@@ -1,4 +1,4 @@
-"""The contract of a policy, and what one has to say to the planner."""
+"""The contract of a policy, and the order that it gives to the planner."""
 
 from typing import Protocol
 
@@ -37,15 +37,15 @@ class Order(Protocol):
     by its age or priority alone."""
 
     def page_rank(self, context: ContextView) -> Rank:
-        """Who is served first of those that wait for pages."""
+        """The rank of a context among those that wait for pages."""
         ...
 
     def batch_rank(self, context: ContextView) -> Rank:
-        """Who is served first of those that want a row."""
+        """The rank of a context among those that want a row."""
         ...
 
     def victim_rank(self, context: ContextView) -> Rank:
-        """Who goes first of those that have to yield."""
+        """The rank of a context among those that have to yield: the first goes first."""
         ...
 
     def yields(self, victim: ContextView, requester: ContextView) -> bool:

@@ -15,7 +15,7 @@ class PageForecast:
         self._holders = {shared.run: shared.holders for shared in view.shared_runs}
 
     def release(self, context: ContextView) -> int:
-        """Takes `context` off the pages it holds; how many no context holds any more."""
+        """Takes `context` off the pages it holds; returns how many no context holds any more."""
         freed = context.private_pages
         for run in context.shared_runs:
             self._holders[run] -= 1
@@ -24,7 +24,7 @@ class PageForecast:
         return freed
 
     def hold(self, context: ContextView) -> int:
-        """Makes `context` a holder again, as after a restore; how many pages that takes which no context held."""
+        """Makes `context` a holder again, as after a restore; returns how many pages no context held before."""
         taken = context.private_pages
         for run in context.shared_runs:
             if not self._holders[run]:

@@ -83,12 +83,12 @@ class MarketOrder:
         return demand_price(holdings, self._view.capacity_pages)
 
     def _ask(self, context: ContextView) -> tuple[float, bool]:
-        """What a newcomer must bid more than; who is in default yields to an equal that pays."""
+        """The bid that a newcomer must exceed; an account in default yields to an equal one that pays."""
         cost = move_cost(context, self._limits, self._highest)
         return (self._standing_bid(context) + cost, not context.defaulted)
 
     def _standing_bid(self, context: ContextView) -> float:
-        """The bid that counts: none of an account in default, nor of a context that holds pages for nothing."""
+        """The bid that counts: 0 for an account in default, and for a context that holds pages for nothing."""
         return 0.0 if context.defaulted or is_parked(context, self._limits) else context.bid
 
 

@@ -1,4 +1,4 @@
-"""What the planner answers."""
+"""What the planner returns."""
 
 import msgspec
 

@@ -43,15 +43,16 @@ class FiringState(msgspec.Struct, frozen=True):
 
     @property
     def last_batch_seconds(self) -> float:
-        """What one more batch would cost: the shorter time, as a long prefill says nothing of a decoding step."""
+        """What one more batch would cost: the shorter of the two times, as a long prefill tells nothing about a
+        decoding step."""
         return min(self.batch_seconds, default=0.0)
 
     def fired(self, contexts: Iterable[int]) -> "FiringState":
-        """After a fire of `contexts`."""
+        """The state after a batch of `contexts` has begun."""
         return replace(self, recent=(frozenset(contexts), *self.recent[:1]))
 
     def completed(self, seconds: float) -> "FiringState":
-        """After a batch took `seconds`. The first one is warm-up and sets nothing."""
+        """The state after a batch took `seconds`. The first one is warm-up and sets nothing."""
         times = (seconds, *self.batch_seconds[:1]) if self.completed_batches else ()
         return replace(self, batch_seconds=times, completed_batches=self.completed_batches + 1)
 
@@ -190,7 +191,7 @@ def make_plan(view: View, order: Order) -> Plan:
 
 def _allocate(view: View, order: Order) -> Allocation:
     moves = allocate(view, order)
-    if not view.stalled or moves.serves_somebody or _runnable(view, moves):
+    if not view.stalled or moves.serves_any or _runnable(view, moves):
         return moves
     return allocate(view, order, first_waiting(view, order))
 

@@ -93,5 +93,5 @@ class Reason(msgspec.Struct, frozen=True):
 
 
 def _credits(number: float) -> str:
-    """As many digits as tell it from another: two decimals, or two digits below 0.1."""
+    """Credits with two decimals, or two digits below 0.1."""
     return f"{number:.2f}" if number >= 0.1 or not number else f"{number:.2g}"

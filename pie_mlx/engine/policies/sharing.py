@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 TURN_SECONDS = 0.03
-"""A turn goes on until its user has used so much more than the one who used least: two frames of a screen."""
+"""A turn ends once its user has used so much more than the one who used least: two frames of a screen."""
 
 MOST_CREDIT_SECONDS = 0.25
 """The most by which a user can lag behind others after time in which it wanted nothing."""
@@ -54,7 +54,7 @@ class UserTurns(msgspec.Struct, frozen=True):
         return UserTurns(used, self.holder if goes_on else first, users)
 
     def seconds_left(self, users: Collection[str]) -> float:
-        """How long the turn of the holder may go on beside the other `users`."""
+        """How long the turn of the holder may still last, with these `users` at work."""
         others = [self.used[user] for user in users if user != self.holder]
         return min(others, default=math.inf) + TURN_SECONDS - self.used[self.holder]
 
@@ -85,7 +85,7 @@ class SharingMode(msgspec.Struct, frozen=True):
 
     @staticmethod
     def measuring(now: float) -> "SharingMode":
-        """Turns at first, as it is not known what a step takes."""
+        """The mode at first: turns, to measure what a step takes."""
         return SharingMode(False, now, now + FEWEST_TURNS_SECONDS)
 
     def after_shared(self, now: float, seconds: float, got: Mapping[str, float]) -> "SharingMode":
@@ -108,13 +108,13 @@ class SharingMode(msgspec.Struct, frozen=True):
         return SharingMode(False, now, now + FEWEST_TURNS_SECONDS, together_seconds=longer)
 
     def after_turn(self, now: float) -> "SharingMode":
-        """After a batch of one user."""
+        """The mode after a batch of one user."""
         if now < self.until:
             return self
         return SharingMode(True, now, now + self.together_seconds, self.turns_seconds, self.together_seconds)
 
 
 def rows_of_each(wanted: Collection[int], most_rows: int) -> int:
-    """How many of `most_rows` each user may have who wants some, so that those with few contexts have all of theirs."""
+    """How many of `most_rows` rows each user may have, so that users with few contexts get rows for all of them."""
     rows = bisect_left(range(1, max(wanted) + 1), True, key=lambda rows: sum(min(n, rows) for n in wanted) > most_rows)
     return max(rows, 1)

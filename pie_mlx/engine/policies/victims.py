@@ -27,7 +27,7 @@ class Victims:
         return len(self._queue)
 
     def most_pages(self, reach: int) -> int:
-        """No fewer pages than suspending everybody up to `reach` frees."""
+        """At least as many pages as suspending all victims up to `reach` would free."""
         return self._most_freed[max(reach, self._start)] - self._most_freed[self._start]
 
     def up_to(self, reach: int) -> Iterator[ContextView]:

@@ -3,7 +3,7 @@
 import msgspec
 
 SHORTEST_PIECES = 32
-"""Tokens of all pieces in a batch at least: shorter ones would read the weights again for next to nothing."""
+"""The fewest tokens of all pieces in a batch: for fewer, reading the weights again would hardly pay."""
 
 
 class Limits(msgspec.Struct, frozen=True):

@@ -1,4 +1,5 @@
-"""What recurrent layers remember at some places of a text: where a context goes on without computing it all again."""
+"""States of recurrent layers at some places of texts, from which a context can continue without computing all of its
+text again."""
 
 from collections import Counter
 from heapq import heapify, heappop, heappush
@@ -46,12 +47,12 @@ class KeptStates:
         return kept
 
     def retain(self, kept: KeptState, *, wanted: bool = False) -> None:
-        """One holder more; an image if `wanted`."""
+        """Add a holder, which is an image if `wanted`."""
         kept.holders += 1
         kept.wanted += wanted
 
     def release(self, kept: KeptState, *, wanted: bool = False) -> None:
-        """One holder less."""
+        """Remove a holder."""
         kept.holders -= 1
         kept.wanted -= wanted
         if not kept.holders and kept.state is not None:
@@ -125,7 +126,7 @@ class KeptStates:
         return released
 
     def check(self, holders: Counter[KeptState], wanted: Counter[KeptState]) -> None:
-        """Raises IntegrityError if these counts, or the bytes, are not what is known here."""
+        """Raises IntegrityError if these holders, or the bytes of all states, are not those counted here."""
         if any(kept.holders != holders[kept] or kept.wanted != wanted[kept] for kept in {*self._kept, *holders}):
             raise IntegrityError("a kept state has other holders")
         if any((kept.state is not None) != (kept in self._kept) for kept in holders):

@@ -47,7 +47,7 @@ class LruSegments:
         self.pages -= len(segment.pages)
 
     def first(self) -> Segment:
-        """The one whose pages go first."""
+        """The segment whose pages go first."""
         return next(iter(self.segments))
 
 
@@ -91,7 +91,7 @@ class KeptSegments(LruSegments):
         return segments
 
     def _is_here(self, entry: tuple[float, int, Segment]) -> bool:
-        """Whether it is of a segment that has not left since."""
+        """Whether the entry is of a segment that has not left since."""
         return self.segments.get(entry[-1]) == entry[1]
 
 
@@ -260,7 +260,7 @@ class PagePool:
         return self.kept if segment.kept_until > self.clock() else self.cached
 
     def _end_keeping(self) -> None:
-        """What was kept for long enough is the first to go, with what is cached after it."""
+        """Make pages that were kept for long enough the first to go, with those cached after them."""
         over = self.kept.pop_over(self.clock())
         for segment in over:
             segment.kept_until = segment.kept_priority = 0.0
