@@ -74,7 +74,7 @@ def min_p(row: Row, p: Number = 0.05) -> Value:
 
     The same as `Sampler.min_p` at temperature 1; here it comes before the sampler's temperature.
     """
-    return where(row.logits >= row.logits.max() + p.log(), row.logits, -inf)
+    return where(row.logits >= row.logits.max() + row.constant(p).log(), row.logits, -inf)
 
 
 @rule
@@ -93,8 +93,8 @@ def top_n_sigma(row: Row, n: Number = 1.0) -> Value:
 def eta(row: Row, epsilon: Number = 3e-4) -> Value:
     """Cuts tokens less likely than `epsilon` and than sqrt(epsilon)·exp(-entropy) (Hewitt et al. 2022, arXiv
     2210.15191). The likeliest token always stays."""
-    logs, least = row.log_probabilities, minimum(epsilon.log(), 0.5 * epsilon.log() - row.entropy)
-    return where(logs >= minimum(least, logs.max()), row.logits, -inf)
+    logs, cut = row.log_probabilities, row.constant(epsilon).log()
+    return where(logs >= minimum(minimum(cut, 0.5 * cut - row.entropy), logs.max()), row.logits, -inf)
 
 
 @rule(candidates=256)
@@ -186,7 +186,7 @@ def contrastive(row: Row, amateur: OtherRow, plausible: Number = 0.1, strength: 
     """Contrastive decoding: of the tokens at least `plausible` times as likely as the likeliest (Li et al. 2022, arXiv
     2210.15097), those that an amateur finds less likely gain: (1 + strength)·expert - strength·amateur (O'Brien and
     Lewis 2023, arXiv 2309.09117). The amateur is a context with less to go on, or without the expert's adapter."""
-    kept = row.logits >= row.logits.max() + plausible.log()
+    kept = row.logits >= row.logits.max() + row.constant(plausible).log()
     return where(kept, row.logits + strength * (row.logits - amateur.logits), -inf)
 
 

@@ -15,9 +15,8 @@ from pie_mlx.metal.arrays import from_host
 
 RowFunction = Callable[[list[mx.array]], mx.array]
 
-Computation = Callable[[Sequence[mx.array], mx.array | None, int], mx.array]
-"""The result of an operation on the results of its inputs, int32 [rows, candidates] the ids of the candidates, and the
-size of the vocabulary."""
+CONSTANTS = ("constant", "vector")
+"""Operations without inputs whose results are the rule's own."""
 
 MOST_COMPILED = 256
 """Rules that stay compiled."""
@@ -25,33 +24,26 @@ MOST_COMPILED = 256
 compile_function = cast("Callable[[RowFunction], RowFunction]", cast("Any", mx).compile)
 
 
-@remembered
-def computations_of(code: bytes) -> tuple[Computation | None, ...]:
-    """How each operation of a rule is computed; None for sources."""
-    graph = decoded_rule(code)
-    return tuple(_computation(graph, node) for node in graph.nodes)
-
-
-def _computation(graph: RuleGraph, node: RuleNode) -> Computation | None:
+def computed(
+    graph: RuleGraph, node: RuleNode, inputs: Sequence[mx.array], chosen: mx.array | None, vocabulary: int
+) -> mx.array:
+    """The result of an operation that is no source. `chosen` int32 [rows, candidates] are the candidates' ids."""
     if (array := graph.array_of(node)) is not None:
-        return (lambda inputs, *_: inputs[0] @ held_array(array).T) if node.inputs else (lambda *_: held_array(array))
+        held = held_array(array)
+        return inputs[0] @ held.T if inputs else held
     match node.operation:
         case "constant":
-            held = mx.array([[node.value]], dtype=mx.float32)
-            return lambda *_: held
+            return mx.array([[node.value]], dtype=mx.float32)
         case "at":
-            return lambda inputs, chosen, _: at_token(*inputs, chosen)
+            return at_token(inputs[0], inputs[1], chosen)
         case "gather":
-            return lambda inputs, chosen, _: gather(*inputs, chosen)
+            return gather(inputs[0], inputs[1], chosen)
         case "scatter":
-            return lambda inputs, chosen, vocabulary: scatter(*inputs, chosen, vocabulary)
+            return scatter(inputs[0], inputs[1], inputs[2], chosen, vocabulary)
         case "element":
-            return lambda inputs, *_: at_token(*inputs, None)
-        case operation if node.inputs:
-            function = ARRAY_OPERATIONS[operation]
-            return lambda inputs, *_: function(*inputs)
-        case _:
-            return None
+            return at_token(inputs[0], inputs[1], None)
+        case operation:
+            return ARRAY_OPERATIONS[operation](*inputs)
 
 
 @functools.lru_cache(maxsize=64)
@@ -63,8 +55,9 @@ def held_array(array: RuleArray) -> mx.array:
 @remembered
 def sources_of(code: bytes) -> tuple[int, ...]:
     """The places of what a rule's answer reads of a row."""
-    graph, computations = decoded_rule(code), computations_of(code)
-    return tuple(place for place in sorted(reached(graph, [graph.answer])) if computations[place] is None)
+    graph = decoded_rule(code)
+    ends = [place for place in sorted(reached(graph, [graph.answer])) if not graph.nodes[place].inputs]
+    return tuple(place for place in ends if graph.nodes[place].operation not in CONSTANTS)
 
 
 @remembered
@@ -88,16 +81,16 @@ def probabilities_of(code: bytes) -> frozenset[int]:
 def compiled_answer(code: bytes, chooses: bool, vocabulary: int) -> RowFunction:
     """The answer of a rule as a compiled function of the results at `sources_of` it, and, if the rule `chooses`
     candidates, of their ids after these. MLX compiles it again for each other number of rows: give few."""
-    graph, sources, computations = decoded_rule(code), sources_of(code), computations_of(code)
+    graph, sources = decoded_rule(code), sources_of(code)
 
     def answer(given: list[mx.array]) -> mx.array:
         known = dict(zip(sources, given, strict=False))
         chosen = given[-1] if chooses else None
 
         def value(place: int) -> mx.array:
-            compute = computations[place]
-            if place not in known and compute is not None:
-                known[place] = compute([value(index) for index in graph.nodes[place].inputs], chosen, vocabulary)
+            if place not in known:
+                node = graph.nodes[place]
+                known[place] = computed(graph, node, [value(index) for index in node.inputs], chosen, vocabulary)
             return known[place]
 
         return value(graph.answer)

@@ -8,12 +8,13 @@ import mlx.core as mx
 import numpy as np
 
 from pie_mlx.backends import current_backend
-from pie_mlx.calls import FORBIDDEN, RuleArray, RuleNode, RuleUse
+from pie_mlx.calls import FORBIDDEN, OPERATIONS, RuleArray, RuleNode, RuleUse
 from pie_mlx.engine.model.likeliest import likeliest
 from pie_mlx.engine.model.rules.checking import reached
 from pie_mlx.engine.model.rules.evaluation import (
+    CONSTANTS,
     compiled_answer,
-    computations_of,
+    computed,
     held_array,
     probabilities_of,
     sources_of,
@@ -68,7 +69,6 @@ class RuleRun:
         self._hidden = hidden
         self._logits, self._rows, self._counts, self._last = mx.maximum(logits, FORBIDDEN), rows, counts, last
         self._values: dict[int, mx.array] = {}
-        self._computations = computations_of(rows[0].use.code)
         self._drawn: mx.array | None = None
         self._compiles = current_backend().compiles
         answer = self._compiled_answer() if self._compiles else self._value(self.graph.answer)
@@ -78,7 +78,7 @@ class RuleRun:
         self.answer = self._of_all_tokens(answer, largest > _NOTHING_LEFT, logits)
         """The new logits; the old ones of rows in which nothing would be left."""
         if not self.leaves:
-            self._values.clear()  # they would hold the memory of every operation's rows
+            self._forget_values()
 
     @property
     def leaves(self) -> bool:
@@ -93,7 +93,7 @@ class RuleRun:
         if self.graph.until is not None:
             places.append(self.graph.until)
         columns = [self._value(place).astype(mx.float32) for place in places]
-        self._values.clear()
+        self._forget_values()
         shape = (len(self._rows), 1)
         return mx.concatenate([mx.broadcast_to(column, shape) for column in columns], axis=-1)
 
@@ -106,6 +106,11 @@ class RuleRun:
                 if mx.any(mx.isnan(own) | (own == mx.inf)).item():
                     return self.graph.nodes[place].line
         return 0
+
+    def _forget_values(self) -> None:
+        """They would hold the memory of every operation's rows."""
+        self._values.clear()
+        vars(self).pop("_masses", None)
 
     @cached_property
     def _chosen(self) -> mx.array | None:
@@ -164,20 +169,16 @@ class RuleRun:
     def _value(self, place: int) -> mx.array:
         found = self._values.get(place)
         if found is None:
-            node, compute = self.graph.nodes[place], self._computations[place]
-            if compute is None:
-                found = self._source(node)
-            elif not self._compiles and place in probabilities_of(self._rows[0].use.code):
+            node = self.graph.nodes[place]
+            if not self._compiles and place in probabilities_of(self._rows[0].use.code):
                 _, masses, total = self._masses
                 found = self._of_candidates(masses) / total
             else:
-                inputs = [self._value(index) for index in node.inputs]
-                found = compute(inputs, self._chosen, self._logits.shape[-1])
+                found = self._computed(node, [self._value(index) for index in node.inputs])
             self._values[place] = found
         return found
 
-    def _source(self, node: RuleNode) -> mx.array:
-        """What is not computed from results of the rule."""
+    def _computed(self, node: RuleNode, inputs: Sequence[mx.array]) -> mx.array:
         match node.operation:
             case "parameter":
                 return self._parameter(node.name)
@@ -195,8 +196,10 @@ class RuleRun:
                 return self._hidden_states(self._other_rows(node.name))
             case "vector_parameter":
                 return self._vectors(node.name)
+            case operation if OPERATIONS[operation].inputs or operation in CONSTANTS:
+                return computed(self.graph, node, inputs, self._chosen, self._logits.shape[-1])
             case operation:
-                return self._of_rows(operation)
+                return self._source(operation)
 
     def _compiled_answer(self) -> mx.array:
         """The answer, compiled: for rows up to a power of two, so that few numbers of rows occur."""
@@ -209,7 +212,7 @@ class RuleRun:
         self._values[self.graph.answer] = answer  # states may read it
         return answer
 
-    def _of_rows(self, name: str) -> mx.array:
+    def _source(self, name: str) -> mx.array:
         """What is known of the rows."""
         match name:
             case "logits":
@@ -222,7 +225,7 @@ class RuleRun:
             case "seen":
                 return self._of_candidates(self._seen) >= 0
             case "repeated":
-                last, shape = self._of_rows("previous"), self._logits.shape
+                last, shape = self._source("previous"), self._logits.shape
                 return self._of_candidates(
                     repetitions(self._counts, last, shape, self._last is None, self.graph.breakers)
                 )
