@@ -35,7 +35,7 @@ class Compiler:
         self.compiled.append(use)
 
 
-async def test_whoever_names_a_rule_waits_and_it_is_compiled_once() -> None:
+async def test_all_that_name_a_rule_wait_and_it_is_compiled_once() -> None:
     compiler = Compiler()
     warmer = RuleWarmer(MODEL, compiler)
     first, alike, other = rules.min_p(p=0.1), rules.min_p(p=0.2), rules.eta()
