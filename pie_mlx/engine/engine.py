@@ -200,13 +200,13 @@ class EngineCore:
 
         return await self._on_loop(read())
 
-    async def consult(self, question: Callable[[Services], T]) -> T:
-        """Runs `question` about the default model on the engine's loop, which it must not block. Returns its result,
-        raises its errors, and ModelError while the model is not in memory."""
-        services = self.services
+    async def consult(self, question: Callable[[Services], T], model: str = "") -> T:
+        """Runs `question` about a model, the default one without a name, on the engine's loop, which it must not block.
+        Returns its result, raises its errors, ModelError while the model is not in memory, and ModelNotFoundError."""
+        models = self.models
 
         async def ask() -> T:
-            return question(services)
+            return question(models.services(model))
 
         return await self._on_loop(ask())
 

@@ -57,6 +57,17 @@ class PoolStatus(msgspec.Struct, frozen=True):
     price: float
 
 
+class MarketBooks(PoolStatus, frozen=True):
+    """The same with what a monitor cannot count unless attached from the start: wallets, oldest first, and the pages of
+    the processes that hold some."""
+
+    page_size: int
+    treasury: float
+    ticks: int
+    accounts: list[Account]
+    processes: list[ProcessPages]
+
+
 class ContextStatus(msgspec.Struct, frozen=True):
     """One context. `pages` counts committed and working ones; `resident` says whether they are in the pool. `held` are
     those in the pool by whether other contexts hold them too. `state` is running, waiting, suspended or restoring, and
@@ -77,6 +88,7 @@ class ContextStatus(msgspec.Struct, frozen=True):
     held: ContextPages | None = None
     state: str = "running"
     asks: bool = False
+    model: str = ""
 
 
 class MemoryUse(msgspec.Struct, frozen=True):
@@ -177,14 +189,19 @@ def pool_status(services: Services) -> PoolStatus:
     return PoolStatus(services.model_info.name, services.page_report.count().pages, services.accounting.price)
 
 
-def page_size(services: Services) -> int:
-    """Tokens in a page."""
-    return services.model_info.page_size
-
-
-def account_statuses(services: Services) -> list[Account]:
-    """The wallet of every launch root, oldest first."""
-    return sorted(services.accounting.ledger.accounts.values(), key=lambda account: account.account)
+def market_books(services: Services) -> MarketBooks:
+    """The pool and the market of a model."""
+    counted, ledger = services.page_report.count(), services.accounting.ledger
+    return MarketBooks(
+        services.model_info.name,
+        counted.pages,
+        services.accounting.price,
+        services.model_info.page_size,
+        ledger.treasury,
+        services.queue.ticks,
+        sorted(ledger.accounts.values(), key=lambda account: account.account),
+        [pages for pages in counted.processes.values() if pages.own or pages.shared],
+    )
 
 
 def context_statuses(services: Services) -> list[ContextStatus]:
@@ -334,4 +351,5 @@ def _context(
         held=held,
         state=_activity(services, context),
         asks=services.queue.asks(context.id),
+        model=services.model_info.name,
     )

@@ -243,10 +243,10 @@ class Engine:
         """Current use of the page pool. Raises EngineStoppedError."""
         return await self._running_core().page_usage()
 
-    async def consult(self, question: Callable[[Services], Answer]) -> Answer:
-        """The result of `question` about the default model, run on the engine's loop, which it must not block. Raises
-        EngineStoppedError, and ModelError while the model is not in memory."""
-        return await self._running_core().consult(question)
+    async def consult(self, question: Callable[[Services], Answer], model: str = "") -> Answer:
+        """The result of `question` about a model, the default one without a name, run on the engine's loop, which it
+        must not block. Raises EngineStoppedError, ModelNotFoundError, and ModelError while it is not in memory."""
+        return await self._running_core().consult(question, model)
 
     async def consult_all(self, question: Callable[[Services], Answer]) -> list[Answer]:
         """The same about every model in memory, in their order."""

@@ -24,8 +24,9 @@ class Action(NamedTuple):
 EVERYWHERE = ("everywhere",)
 REPLAY = ("replay",)
 ENGINES = ("engines",)
+MODELS = ("models",)
 """Where there are several."""
-APP_WIDE = frozenset({*EVERYWHERE, *REPLAY, *ENGINES})
+APP_WIDE = frozenset({*EVERYWHERE, *REPLAY, *ENGINES, *MODELS})
 """Places of the whole application, whatever the screen."""
 PROGRAMS = ("overview", "inferlets", "sessions", "market", "pages", "latency", "process", "tokens")
 TABLES = (*TABS, "process", "tokens")
@@ -71,6 +72,7 @@ ACTIONS = (
     Action("show_tokens", "T", PROGRAMS[:-1], "", "Tokens of the selected program, as it draws them"),
     Action("jump", "j", TABLES, "", "Jump to a panel by its letter"),
     Action("next_engine", "e", ENGINES, "engine", "The next engine; its tab is dim if it is gone, and ! is an alert"),
+    Action("next_model", "n", MODELS, "model", "The next model: pages, price and bids are those of one"),
     Action("pause", "space", EVERYWHERE, "pause", "Pause or resume the view, or the recording"),
     Action("step_back", "left_square_bracket", REPLAY, "step", "One tick back"),
     Action("step", "right_square_bracket", REPLAY, "", "One tick on"),

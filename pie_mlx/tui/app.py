@@ -168,6 +168,13 @@ class MonitorApp(OwnCommands):
         self.view = self._current_view()
         self.call_next(self.refresh_now)
 
+    def show_model(self, name: str) -> None:
+        """Show the pages and the market of another model, on every screen."""
+        if name and name != self.view.state.pool.name:
+            self._engine.model = name
+            self.view = self._current_view()
+            self.refresh_now()
+
     def show_program(self, tab: str, process: str) -> None:
         """Switch to another screen and show what it has of a program."""
         self.show_tab(tab)
@@ -227,6 +234,12 @@ class MonitorApp(OwnCommands):
 
     def action_next_engine(self) -> None:
         self.show_engine((self.engines.index(self._engine) + 1) % len(self.engines))
+
+    def action_next_model(self) -> None:
+        names = [row.name for row in self.view.models]
+        if len(names) > 1:
+            shown = self.view.state.pool.name
+            self.show_model(names[(names.index(shown) + 1) % len(names)] if shown in names else names[0])
 
     def action_pause(self) -> None:
         playback = self.source.playback
@@ -314,7 +327,12 @@ class MonitorApp(OwnCommands):
             for place, mark in enumerate(self.view.engines)
             if len(self.engines) > 1
         ]
-        choices = [*screens, *engines, *programs]
+        models = [
+            Choice(f"model {row.name}", row.name, f"model, {row.state}")
+            for row in self.view.models
+            if len(self.view.models) > 1
+        ]
+        choices = [*screens, *engines, *models, *programs]
         self.choose(ChooseScreen("Go to", choices, "screen, or program and id"), self._go_to)
 
     def _go_to(self, key: str) -> None:
@@ -323,6 +341,8 @@ class MonitorApp(OwnCommands):
             self.show_tab(name)
         elif kind == "engine":
             self.show_engine(int(name))
+        elif kind == "model":
+            self.show_model(name)
         else:
             self.show_program("inferlets", name)
             self.open_process(name)
@@ -344,6 +364,7 @@ class MonitorApp(OwnCommands):
             ("this screen", place),
             ("a recording", "replay"),
             ("several engines", "engines"),
+            ("several models", "models"),
             ("everywhere", "everywhere"),
         ]
         found = [

@@ -30,6 +30,8 @@ class EngineTab:
     def __init__(self, source: EventSource, controller: Controller, url: str = "") -> None:
         self.source, self.controller, self.url = source, controller, url
         self.inbox = Inbox()
+        self.model = ""
+        """The name of the model whose pages and market are shown; the default one without."""
         self._holding: frozenset[Alert] = frozenset()
 
     def ring(self, alerts: Iterable[Alert], state: MonitorState) -> list[Alert]:

@@ -3,11 +3,12 @@
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
+import msgspec
 from textual.app import App
 
 from pie_mlx.errors import PieError
 from pie_mlx.plural import plural
-from pie_mlx.tui.actions import ACTIONS, APP_WIDE, ENGINES, REPLAY, Action, key_name
+from pie_mlx.tui.actions import ACTIONS, APP_WIDE, ENGINES, MODELS, REPLAY, Action, key_name
 from pie_mlx.tui.choosing import ChooseScreen
 from pie_mlx.tui.controller import Controller
 from pie_mlx.tui.dialogs import ConfirmScreen, PromptScreen
@@ -67,6 +68,10 @@ class Monitor(App[None]):
         """Show another engine, on the same screen."""
         raise NotImplementedError
 
+    def show_model(self, name: str) -> None:
+        """Show the pages and the market of another model."""
+        raise NotImplementedError
+
     def open_process(self, process: str) -> None:
         """Show the detail view of a program."""
         raise NotImplementedError
@@ -92,6 +97,8 @@ class Monitor(App[None]):
             return False
         if action.where == ENGINES:
             return len(self.engines) > 1
+        if action.where == MODELS:
+            return len(self.view.models) > 1
         return action.where != REPLAY or self.source.playback is not None
 
     def say(self, text: str) -> None:
@@ -157,7 +164,7 @@ class Monitor(App[None]):
         if state.lost:
             notices.append(f"{plural(state.lost, 'event was', 'events were')} missed")
         return View(
-            state=state,
+            state=msgspec.structs.replace(state, shown=self._engine.model),
             link=self.inbox.connection,
             facts=self.inbox.known,
             subject=self.source.label,

@@ -134,10 +134,10 @@ class Known:
         feed.facts(self._facts)
         await asyncio.Event().wait()
 
-    async def pool(self):
+    async def pool(self, model=""):
         return self._books
 
-    async def page(self, number):
+    async def page(self, number, model=""):
         return None
 
     async def watch_tokens(self, process):

@@ -1,6 +1,7 @@
 """Queries about the pool page by page. Users see the contexts of their own processes, administrators all."""
 
 import asyncio
+from functools import partial
 from itertools import pairwise
 
 import msgspec
@@ -9,7 +10,7 @@ from pie_mlx.engine import page_books
 from pie_mlx.engine.services import Services
 from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.runtime.registry import ProcessRecord
-from pie_mlx.server.handlers.queries import NoOptions, answers
+from pie_mlx.server.handlers.queries import answers
 from pie_mlx.server.session.connection import Connection
 
 MOST_RUNS = 30_000
@@ -17,15 +18,21 @@ MOST_RUNS = 30_000
 TEXT_CHARACTERS = 4_000
 
 
+class PoolOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Without a `model`, the default one is meant."""
+
+    model: str = ""
+
+
 class PageOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     page: int
+    model: str = ""
 
 
-@answers("pool")
-async def pool(connection: Connection, options: NoOptions) -> dict[str, object]:
+@answers("pool", PoolOptions)
+async def pool(connection: Connection, options: PoolOptions) -> dict[str, object]:
     """Every page in groups: its kind, and the contexts that hold it. `pages` are runs of a first page and a number."""
-    del options
-    consult = connection.service.engine.consult
+    consult = partial(connection.service.engine.consult, model=options.model)
     seen = await _seen(connection)
     groups: list[dict[str, object]] = []
     left = MOST_RUNS
@@ -41,15 +48,15 @@ async def pool(connection: Connection, options: NoOptions) -> dict[str, object]:
         "groups": groups,
         "states": [slot for slot in await consult(page_books.state_slots) if slot.context in seen],
         "disk": [] if stock is None else await asyncio.to_thread(stock.models),
-        "model": connection.service.model,
+        "model": await consult(lambda services: services.model_info.name),
     }
 
 
 @answers("page", PageOptions)
 async def page(connection: Connection, options: PageOptions) -> dict[str, object]:
     """One page; with its text if the user may see the tokens of a program that holds it."""
-    consult, user = connection.service.engine.consult, connection.user
-    total = (await connection.service.engine.page_usage()).total
+    consult, user = partial(connection.service.engine.consult, model=options.model), connection.user
+    total = await consult(lambda services: services.store.pool.capacity)
     if not 0 <= options.page < total:
         raise InvalidArgumentError(f"page {options.page}: outside the pool of {total}", hint="pages count from 0")
     seen = await _seen(connection)

@@ -291,13 +291,14 @@ async def models(connection: Connection, options: NoOptions) -> dict[str, object
     engine = connection.service.engine
     seen = {record.id for record in connection.service.registry.records(connection.user)}
     pools = {pool.model: pool for pool in await engine.consult_all(inspection.pool_status) if pool.pages.total}
-    rows = [
-        {**msgspec.structs.asdict(status), "holders": [one for one in status.holders if one in seen]}
-        for status in engine.models.status()
-    ]
-    found = [(row, pools.get(row["name"])) for row in rows]
+    found = [(status, pools.get(status.name)) for status in engine.models.status()]
     return {
-        "models": [{**row, "pages": pool and pool.pages, "price": pool and pool.price} for row, pool in found],
+        "models": [
+            msgspec.structs.asdict(status)
+            | {"holders": [one for one in status.holders if one in seen]}
+            | {"pages": pool and pool.pages, "price": pool and pool.price}
+            for status, pool in found
+        ],
     }
 
 

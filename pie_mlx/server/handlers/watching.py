@@ -6,7 +6,9 @@ from typing import cast
 import msgspec
 
 from pie_mlx.engine import inspection
+from pie_mlx.engine.inspection import MarketBooks
 from pie_mlx.errors import InvalidArgumentError, ProcessError
+from pie_mlx.events import PageUsage
 from pie_mlx.figures import NOTHING
 from pie_mlx.server.frames import VALUE_LIMIT_BYTES, UnwatchEvents, WatchEvents, WatchTokens
 from pie_mlx.server.handlers.base import handles
@@ -76,7 +78,11 @@ async def _state(connection: Connection) -> tuple[dict[str, object], int]:
         for item in chain.from_iterable(await service.engine.consult_all(inspection.context_statuses))
         if item.process in visible
     ]
-    accounts = {item.account for item in contexts}
+    pools = [
+        _seen(book, connection, visible, {item.account for item in contexts if item.model == book.model})
+        for book in await service.engine.consult_all(inspection.market_books)
+    ]
+    first = next((pool for pool in pools if pool.model == service.model), None)
     state: dict[str, object] = {
         "model": service.model,
         "started_at": service.started_at,
@@ -85,15 +91,33 @@ async def _state(connection: Connection) -> tuple[dict[str, object], int]:
         "ran": ran,
         "recent": recent,
         "contexts": contexts,
-        "accounts": [
-            item
-            for item in chain.from_iterable((await service.engine.consult_all(inspection.account_statuses))[:1])
-            if connection.user.admin or item.account in accounts
-        ],
+        "accounts": first.accounts if first else [],
         "mcp": service.engine.mcp_servers(),
-        "page_size": next(iter(await service.engine.consult_all(inspection.page_size)), 0),
+        "page_size": first.page_size if first else 0,
         "market": inspection.joined_markets(await service.engine.consult_all(inspection.market_status)),
-        "pages": await service.engine.page_usage(),
+        "pages": first.pages if first else PageUsage(0, 0, 0, 0),
+        "models": [
+            {field: getattr(status, field) for field in ("name", "state", "progress", "size_bytes", "draft_model")}
+            for status in service.engine.models.status()
+        ],
+        "pools": [
+            {
+                **msgspec.structs.asdict(pool),
+                "spilled_pages": service.totals.spilled("" if pool is first else pool.model),
+            }
+            for pool in pools
+        ],
         "status": service.totals.model_status(service.model),
     }
     return state, sequence
+
+
+def _seen(book: MarketBooks, connection: Connection, processes: set[str], accounts: set[int]) -> MarketBooks:
+    """What a user may see of a pool."""
+    if connection.user.admin:
+        return book
+    return msgspec.structs.replace(
+        book,
+        accounts=[account for account in book.accounts if account.account in accounts],
+        processes=[pages for pages in book.processes if pages.process in processes],
+    )

@@ -45,7 +45,6 @@ class EngineTotals:
     waiting: int = 0
     price: float = 0.0
     treasury: float = 0.0
-    spilled_pages: int = 0
     spill: str = ""
     stored_pages: int = 0
     stored_bytes: int = 0
@@ -59,8 +58,15 @@ class EngineTotals:
     guessed: list[int] = field(default_factory=list[int])
     guessed_right: list[int] = field(default_factory=list[int])
     forced_tokens: int = 0
+    _spilled: dict[str, int] = field(default_factory=dict[str, int])
+
+    def spilled(self, model: str = "") -> int:
+        """Pages in the spill file of a model, of the first one without a name."""
+        return self._spilled.get(model, 0)
 
     def observe(self, event: Event) -> None:
+        if isinstance(event, PagesSpilled):
+            self._spilled[event.model] = event.stored_pages
         if is_of_other_pool(event) and not isinstance(event, TickCompleted):
             return  # pages and prices are those of the first model
         match event:
@@ -93,8 +99,6 @@ class EngineTotals:
                 self.treasury = treasury
             case PagesCounted(pages=pages):
                 self.pages = pages
-            case PagesSpilled(stored_pages=stored):
-                self.spilled_pages = stored
             case SpillChanged(state=spill):
                 self.spill = spill
             case PagesStored(pages=pages, size_bytes=size):
@@ -126,7 +130,7 @@ class EngineTotals:
             "tokens": self.tokens,
             "tick_seconds": self.last_batch_seconds,
             "treasury": self.treasury,
-            "spilled_pages": self.spilled_pages,
+            "spilled_pages": self.spilled(),
             "spill": self.spill,
         }
 

@@ -23,7 +23,9 @@ _WRITTEN = re.compile(r"\s*([a-z_]+)\s*(>=|<=|>|<|=)\s*([0-9.]+)\s*")
 
 
 def _percent_used(state: MonitorState) -> float:
-    return 100 * state.pages.used / state.pages.total if state.pages.total else 0.0
+    """At the model that has the fewest pages left."""
+    pages = [pool.pages for pool in state.pools.values() if pool.pages.total]
+    return max((100 * one.used / one.total for one in pages), default=0.0)
 
 
 def _programs(*statuses: Status) -> Callable[[MonitorState], float]:
@@ -32,7 +34,7 @@ def _programs(*statuses: Status) -> Callable[[MonitorState], float]:
 
 
 FIGURES: Mapping[str, Callable[[MonitorState], float]] = {
-    "price": lambda state: state.price,
+    "price": lambda state: max((pool.price for pool in state.pools.values()), default=0.0),
     "pages": _percent_used,
     "programs": _programs(*LIVING),
     "waiting": _programs("waiting", "suspended", "restoring"),

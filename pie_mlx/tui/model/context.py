@@ -66,7 +66,7 @@ class ContextState(msgspec.Struct, frozen=True):
     `since` is when `activity` began, `reason` a text why it waits, `passed` when its latest pass completed. While a
     prompt is read, `read_tokens` of its `prompt_tokens` are in KV. One that is suspended `asks` for its pages, or its
     program wants nothing of it. It `waited` so long since that pass, for
-    `wait_reason`.
+    `wait_reason`. `model` is the name of its model.
     """
 
     id: int
@@ -92,6 +92,7 @@ class ContextState(msgspec.Struct, frozen=True):
     waited: float = 0.0
     wait_reason: str = ""
     asks: bool = False
+    model: str = ""
 
     def held_pages(self, page_size: int) -> int:
         """Pages of its tokens, in the pool or out of it."""

@@ -65,7 +65,10 @@ class Machine(msgspec.Struct, frozen=True):
 
 
 class ModelRow(msgspec.Struct, frozen=True):
-    """A model of the engine; `progress` is that of its loading, `pages` and `price` are those of one in memory."""
+    """A model of the engine; `progress` is that of its loading, `pages` and `price` are those of one in memory.
+
+    `draft_model` guesses for it. Unused, it leaves in `expires_in_seconds`; `stays` is why it does not.
+    """
 
     name: str
     state: str
@@ -74,6 +77,10 @@ class ModelRow(msgspec.Struct, frozen=True):
     progress: float | None = None
     pages: PageUsage | None = None
     price: float | None = None
+    draft_model: str = ""
+    stays: str = ""
+    expires_in_seconds: float | None = None
+    tokens_per_second: float = 0.0
 
 
 class Facts(msgspec.Struct, frozen=True):

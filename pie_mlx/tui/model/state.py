@@ -5,10 +5,11 @@ from typing import Literal
 
 import msgspec
 
-from pie_mlx.events import AccountMovement, EngineStarted, PageUsage
+from pie_mlx.events import EngineStarted, PageUsage
 from pie_mlx.figures import Recent
 from pie_mlx.tui.model.context import IDLE_SECONDS, ContextState, Reply
 from pie_mlx.tui.model.mcp import McpServers
+from pie_mlx.tui.model.model_pool import AccountState, ModelPool
 from pie_mlx.tui.model.process import ProcessState
 from pie_mlx.tui.model.throughput import Throughput
 from pie_mlx.tui.model.token_stream import TokenStreams
@@ -26,6 +27,10 @@ TREND_EVERY = 4
 """Samples of the engine for one of each program's trend, which thus has one each second."""
 REPLIES = 100
 
+MemoryLevel = Literal["normal", "warning", "critical"]
+LEVELS: tuple[MemoryLevel, ...] = ("normal", "warning", "critical")
+NO_POOL = ModelPool()
+
 Level = Literal["debug", "info", "warning", "error"]
 
 
@@ -34,10 +39,6 @@ class Sample(msgspec.Struct, frozen=True):
 
     tokens_per_second: float
     prefill_per_second: float
-    used: int
-    shared: int
-    cached: int
-    price: float
     running: int
     waiting: int
     suspended: int
@@ -57,7 +58,8 @@ class LogLine(msgspec.Struct, frozen=True):
 
 
 class Eviction(msgspec.Struct, frozen=True):
-    """A context was suspended for another. It holds names of programs, because contexts are soon released."""
+    """A context of a model was suspended for another. It holds names of programs, because contexts are soon
+    released."""
 
     seconds: float
     context: int
@@ -65,36 +67,7 @@ class Eviction(msgspec.Struct, frozen=True):
     for_context: int
     for_program: str
     reason: str
-
-
-class AccountState(msgspec.Struct, frozen=True):
-    """The wallet of a launch root, in credits; `rent` and `dividend` are those of the latest tick that changed it.
-
-    `spent` sums what it has paid for pages and tokens; of an older engine, since the monitor has known it.
-    """
-
-    id: int
-    endowment: float
-    balance: float
-    rent: float = 0.0
-    make_cost: float = 0.0
-    dividend: float = 0.0
-    defaulted: bool = False
-    balances: tuple[float, ...] = ()
-    spent: float = 0.0
-
-
-def settled(account: AccountState, moved: AccountMovement) -> AccountState:
-    """The account after a tick that moved credits."""
-    return msgspec.structs.replace(
-        account,
-        rent=moved.rent,
-        make_cost=moved.make_cost,
-        dividend=moved.dividend,
-        balance=moved.balance,
-        defaulted=moved.defaulted,
-        spent=moved.spent or account.spent + moved.rent + moved.make_cost,
-    )
+    model: str = ""
 
 
 def computes(seconds: float, ticked_seconds: float, tick_seconds: float) -> bool:
@@ -105,7 +78,8 @@ def computes(seconds: float, ticked_seconds: float, tick_seconds: float) -> bool
 class MonitorState(msgspec.Struct, frozen=True):
     """The state after `events` events at `seconds`. The mappings are never changed in place.
 
-    `lost` counts events that a slow connection dropped, `unknown` events of kinds that this version does not know.
+    `lost` counts events that a slow connection dropped, `unknown` events of kinds that this version does not know. Of
+    the models in `pools`, pages and market are those of the one that is `shown`, of the default one otherwise.
     """
 
     seconds: float = 0.0
@@ -115,24 +89,18 @@ class MonitorState(msgspec.Struct, frozen=True):
     unknown: int = 0
     lost: int = 0
     engine: EngineStarted | None = None
-    ticks: int = 0
     ticked_seconds: float = 0.0
     tokens: int = 0
     throughput: Throughput = Throughput()
     tick_seconds: float = 0.0
     batch_contexts: int = 0
     batch_tokens: int = 0
-    pages: PageUsage = PageUsage(0, 0, 0, 0)
-    price: float = 0.0
-    treasury: float = 0.0
-    spilled_pages: int = 0
-    spill: str = ""
-    memory: Literal["normal", "warning", "critical"] = "normal"
+    pools: Mapping[str, ModelPool] = {}
+    shown: str = ""
     latencies: tuple[float, ...] = ()
     processes: Mapping[str, ProcessState] = {}
     contexts: Mapping[int, ContextState] = {}
     released: Mapping[int, ContextState] = {}
-    accounts: Mapping[int, AccountState] = {}
     history: tuple[Sample, ...] = ()
     log: tuple[LogLine, ...] = ()
     log_lines: int = 0
@@ -143,9 +111,46 @@ class MonitorState(msgspec.Struct, frozen=True):
     streams: TokenStreams = {}
 
     @property
-    def page_size(self) -> int:
-        """Tokens in a page."""
-        return self.engine.page_size if self.engine else 16
+    def default_model(self) -> str:
+        """The name of the engine's first model, "" where no event tells it."""
+        return self.engine.model if self.engine else next(iter(self.pools), "")
+
+    @property
+    def pool(self) -> ModelPool:
+        """The model that is shown."""
+        return self.pools.get(self.shown) or self.pools.get(self.default_model) or NO_POOL
+
+    @property
+    def pages(self) -> PageUsage:
+        """The pages of the model that is shown."""
+        return self.pool.pages
+
+    @property
+    def price(self) -> float:
+        """Credits per page and tick at the model that is shown."""
+        return self.pool.price
+
+    @property
+    def accounts(self) -> Mapping[int, AccountState]:
+        """The wallets at the model that is shown."""
+        return self.pool.accounts
+
+    @property
+    def pool_contexts(self) -> list[ContextState]:
+        """The contexts of the model that is shown."""
+        contexts = self.contexts.values()
+        return [one for one in contexts if len(self.pools) < 2 or one.model == self.pool.name]
+
+    @property
+    def ticks(self) -> int:
+        """Batches of all models."""
+        return sum(pool.ticks for pool in self.pools.values())
+
+    @property
+    def memory(self) -> MemoryLevel:
+        """How short of memory the system is."""
+        found = {pool.memory for pool in self.pools.values()}
+        return next((level for level in LEVELS[::-1] if level in found), "normal")
 
     @property
     def computes(self) -> bool:

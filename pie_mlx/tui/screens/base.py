@@ -16,6 +16,7 @@ from pie_mlx.tui.actions import TABS, bindings
 from pie_mlx.tui.choosing import Choice, ChooseScreen, JumpScreen
 from pie_mlx.tui.dialogs import ConfirmScreen, PromptScreen, Question
 from pie_mlx.tui.engine_tab import EngineMark
+from pie_mlx.tui.model import MonitorState
 from pie_mlx.tui.model.text import clock, count, credits
 from pie_mlx.tui.monitor import Monitor
 from pie_mlx.tui.preferences import Order
@@ -305,15 +306,22 @@ def _heading(view: View) -> Heading:
     engine = state.engine
     figures = [
         [Piece(f"{count(state.tokens_per_second)}", "bright!"), Piece(" tok/s", "muted")],
-        [Piece("price ", "muted"), Piece(credits(state.price), "bright!")],
-        [Piece(f"{state.pages.used}", "bright!"), Piece(f"/{state.pages.total} pages", "muted")],
-        [Piece(f"{engine.model} · {engine.policy}", "muted")] if engine else [],
+        *_of_pool(state),
+        [Piece(" · ".join(filter(None, (state.pool.name, engine.policy if engine else ""))), "muted")],
     ]
     link = Link("live", "paused") if view.paused else view.link
     is_silent = bool(view.as_of) and link.state == "live"
     tone = "warn" if view.paused else "bad" if is_silent else LINK_TONES[link.state]
     word = "PAUSED" if view.paused else "SILENT" if is_silent else link.state.upper()
     return Heading(word, tone, view.subject, [figure for figure in figures if figure], view.notice)
+
+
+def _of_pool(state: MonitorState) -> list[list[Piece]]:
+    """The price and the pages of the model that is shown; why it has none."""
+    if state.pool.state != "loaded":
+        return [[Piece(state.pool.state, "warn")]]
+    price = [Piece("price ", "muted"), Piece(credits(state.price), "bright!")]
+    return [price, [Piece(f"{state.pages.used}", "bright!"), Piece(f"/{state.pages.total} pages", "muted")]]
 
 
 def _engine_label(mark: EngineMark) -> EngineLabel:

@@ -8,7 +8,8 @@ from textual.widget import Widget
 
 from pie_mlx.plural import plural
 from pie_mlx.tui.model import MonitorState
-from pie_mlx.tui.model.state import AccountState, Eviction
+from pie_mlx.tui.model.model_pool import AccountState
+from pie_mlx.tui.model.state import Eviction
 from pie_mlx.tui.model.text import age, credits, one_line
 from pie_mlx.tui.model.views.order_book import Demand, order_book
 from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
@@ -197,14 +198,16 @@ class MarketScreen(MonitorScreen):
 
     def show_body(self, view: View) -> None:
         state = view.state
-        self.price.show([sample.price for sample in state.history], state.price)
+        self.price.show([sample.price for sample in state.pool.history], state.price)
+        self.price.name_border(view.of_model("Clearing price"))
         book = book_rows(state)
         self.book.show(book if self.book.is_in_source_order else [row for row in book if row.demand])
         wanted = sum(row.demand.pages for row in book if row.demand)
-        self.book.name_border(subtitle=f"{plural(round(wanted), 'page')} wanted of {state.pages.total}")
+        depth = f"{plural(round(wanted), 'page')} wanted of {state.pages.total}"
+        self.book.name_border(view.of_model("Order book"), depth)
         self.wallets.show(wallets(state))
-        self.wallets.name_border(subtitle=f"treasury {credits(state.treasury)}")
-        self.evictions.show(state.evictions[::-1])
+        self.wallets.name_border(subtitle=f"treasury {credits(state.pool.treasury)}")
+        self.evictions.show([made for made in state.evictions[::-1] if made.model in ("", state.pool.name)])
         self.evictions.name_border(subtitle=_latest(state))
 
     def selected_process(self) -> str:

@@ -11,7 +11,7 @@ from pie_mlx.events import PageUsage
 from pie_mlx.plural import plural
 from pie_mlx.tui.model import MonitorState
 from pie_mlx.tui.model.facts import ModelRow
-from pie_mlx.tui.model.text import count, credits, duration, rate, size
+from pie_mlx.tui.model.text import age, count, credits, duration, rate, size
 from pie_mlx.tui.model.views.program_groups import grouped, is_group
 from pie_mlx.tui.model.views.program_row import LIVING, ProgramRow
 from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
@@ -19,7 +19,7 @@ from pie_mlx.tui.screens.columns import MARKS, OVERVIEW
 from pie_mlx.tui.view import View
 from pie_mlx.tui.widgets.canvas import Piece
 from pie_mlx.tui.widgets.chart import Chart
-from pie_mlx.tui.widgets.grid import Grid
+from pie_mlx.tui.widgets.column import Column
 from pie_mlx.tui.widgets.palette import STATUS_TONES
 from pie_mlx.tui.widgets.share_bar import Share, ShareBar
 from pie_mlx.tui.widgets.stats import Stat, StatRow
@@ -38,33 +38,67 @@ def page_shares(pages: PageUsage) -> list[Share]:
     ]
 
 
-MODELS = (("", 24), ("state", 13), ("memory", 10), ("pages", 13), ("price", 7), ("programs", 9))
 MOST_MODELS = 6
 """Without the focus: with it the panel can be given the whole screen."""
 FRAME_LINES = 3
 _TONES = {"loaded": "good", "loading": "accent", "unloading": "accent", "failed": "bad"}
 
 
-def model_cells(model: ModelRow) -> list[Piece]:
-    """A model with its state, the memory that it takes, its pages and their price; a dot for what it does not have."""
-    is_there = model.state in ("loaded", "unloading")
-    progress = "" if model.progress is None else f" {model.progress * 100:.0f} %"
-    return [
-        Piece(model.name, "bright" if is_there else "muted"),
-        Piece(model.state + progress, _TONES.get(model.state, "muted")),
-        _or_dot(size(model.size_bytes) if is_there else ""),
-        _or_dot(f"{model.pages.used}/{model.pages.total}" if model.pages else ""),
-        _or_dot("" if model.price is None else credits(model.price)),
-        _or_dot(f"{model.processes}" if model.processes else ""),
-    ]
+def _name(row: ModelRow) -> Piece:
+    return Piece(row.name, "bright" if row.state == "loaded" else "muted")
+
+
+def _state(row: ModelRow) -> Piece:
+    progress = "" if row.progress is None else f" {row.progress * 100:.0f} %"
+    return Piece(row.state + progress, _TONES.get(row.state, "muted"))
+
+
+def _memory(row: ModelRow) -> int:
+    return row.size_bytes if row.state in ("loaded", "unloading") else 0
+
+
+def _drafts(row: ModelRow) -> Piece:
+    return _or_dot(row.draft_model)
+
+
+def _leaves(row: ModelRow) -> Piece:
+    left = row.expires_in_seconds
+    return Piece(row.stays if left is None else f"in {age(left)}", "muted")
 
 
 def _or_dot(text: str) -> Piece:
-    return Piece(text) if text else Piece("·", "faint")
+    return Piece(text) if text and text != "0" else Piece("·", "faint")
+
+
+def _pages(row: ModelRow) -> Piece:
+    return _or_dot(f"{row.pages.used}/{row.pages.total}" if row.pages else "")
+
+
+def _rate(row: ModelRow) -> Piece:
+    return _or_dot(rate(row.tokens_per_second))
+
+
+def _price(row: ModelRow) -> Piece:
+    return Piece("·", "faint") if row.price is None else Piece(credits(row.price))
+
+
+Models = Column[ModelRow]
+MODELS = (
+    Models("model", 16, _name, most=36),
+    Models("state", 12, _state),
+    Models("memory", 9, lambda row: _or_dot(size(_memory(row)) if _memory(row) else ""), _memory, "right", 70, True),
+    Models("pages", 11, _pages, lambda row: row.pages.used if row.pages else -1, "right", descending=True),
+    Models("price", 6, _price, lambda row: row.price or 0.0, "right", descending=True),
+    Models("tok/s", 6, _rate, lambda row: row.tokens_per_second, "right", show_from=90, descending=True),
+    Models("progs", 5, lambda row: _or_dot(f"{row.processes}"), lambda row: row.processes, "right", 90, True),
+    Models("draft model", 12, _drafts, show_from=100, most=24),
+    Models("leaves", 0, _leaves),
+)
 
 
 class OverviewScreen(MonitorScreen):
     NAME = "overview"
+    AUTO_FOCUS = "#top"
     BINDINGS: ClassVar = place_bindings("overview")
 
     def __init__(self) -> None:
@@ -75,7 +109,7 @@ class OverviewScreen(MonitorScreen):
         self.price = Chart("Clearing price", "warn", credits, id="price-chart", unit=" cr")
         self.latency = Chart("Pass latency", "accent", duration, id="latency-chart")
         self.pool = ShareBar("Pool", id="pool")
-        self.models = Grid("Models", MODELS, id="models")
+        self.models = Table[ModelRow](MODELS, lambda row: row.name, title="Models", id="models")
         self.top = Table[ProgramRow](OVERVIEW, lambda row: row.id, title="Programs", id="top")
 
     def body(self) -> Iterator[Widget]:
@@ -88,35 +122,51 @@ class OverviewScreen(MonitorScreen):
     def show_body(self, view: View) -> None:
         state = view.state
         self.figures.show(figures(view))
-        history = state.history
+        history, samples = state.history, state.pool.history
         self.tokens.show(state.token_rates, state.tokens_per_second)
-        self.used.show([sample.used for sample in history], state.pages.used, top=max(1, state.pages.total))
-        self.price.show([sample.price for sample in history], state.price)
+        self.used.show([sample.used for sample in samples], state.pages.used, top=max(1, state.pages.total))
+        self.price.show([sample.price for sample in samples], state.price)
+        self.used.name_border(view.of_model("Pages used"))
+        self.price.name_border(view.of_model("Clearing price"))
         self.latency.show([sample.latency_seconds for sample in history], _latency(state))
         self.pool.show(page_shares(state.pages))
-        several = view.facts.models if len(view.facts.models) > 1 else ()
-        self.set_class(bool(several), "-several")
-        self.models.styles.height = len(several[:MOST_MODELS]) + FRAME_LINES
-        self.models.show([model_cells(model) for model in several])
+        self.pool.name_border(view.of_model("Pool"))
+        self._show_models(view)
         self.top.empty = view.no_programs
         self.top.show(grouped(view.programs)[:TOP_PROGRAMS])
         self.top.name_border(subtitle=f"{len(view.programs)}, most pages first")
+
+    def _show_models(self, view: View) -> None:
+        """All of several, the one whose pages and prices are shown selected."""
+        several = view.models if len(view.models) > 1 else ()
+        self.set_class(bool(several), "-several")
+        self.models.styles.height = len(several[:MOST_MODELS]) + FRAME_LINES
+        self.models.show(several)
+        if several and self.models.selected != view.state.pool.name:
+            self.models.select(view.state.pool.name)
+        self.models.name_border(subtitle="pages, price and bids are those of the selected one")
+
+    def on_table_selected(self, message: Table.Selected) -> None:
+        if message.table is self.models:
+            self.monitor.show_model(message.key)
 
     def selected_process(self) -> str:
         return "" if is_group(self.top.selected) else self.top.selected
 
     def action_open(self) -> None:
-        """Open a program; of a row that stands for several, the list of all."""
-        if is_group(self.top.selected):
+        """Open a program; of a row that stands for several, the list of all; of a model, its pages."""
+        if self.models.has_focus:
+            self.monitor.show_tab("pages")
+        elif is_group(self.top.selected):
             self.monitor.show_tab("inferlets")
         else:
             super().action_open()
 
 
 def figures(view: View) -> tuple[Stat, ...]:
-    """The six figures at the top. Pages and price are those of the first model."""
+    """The six figures at the top. Pages and price are those of one model."""
     state = view.state
-    whose = f"of {view.facts.models[0].name}" if len(view.facts.models) > 1 else ""
+    whose = _whose(view)
     counts = Counter(row.status for row in view.programs)
     batch = (state.batch_contexts, state.batch_tokens) if state.computes else (0, 0)
     living = sum(process.lives for process in state.processes.values())
@@ -140,6 +190,15 @@ def figures(view: View) -> tuple[Stat, ...]:
         ),
         _pass(state),
     )
+
+
+def _whose(view: View) -> str:
+    """Of several models, which one's pages and price are shown; and the state of one that has none."""
+    pool = view.state.pool
+    name = pool.name if len(view.models) > 1 else ""
+    if pool.state == "loaded":
+        return f"of {name}" if name else ""
+    return f"{name} {pool.state}".strip()
 
 
 def _pass(state: MonitorState) -> Stat:

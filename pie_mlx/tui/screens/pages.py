@@ -120,7 +120,7 @@ class TreeLine(TreeRow, frozen=True):
 
 def tree_lines(state: MonitorState) -> list[TreeLine]:
     """The forest, each context with its program."""
-    most = max((context.own_pages + context.shared_pages for context in state.contexts.values()), default=1)
+    most = max((context.own_pages + context.shared_pages for context in state.pool_contexts), default=1)
     names = {process.id: process.program for process in state.processes.values()}
     return [
         TreeLine(
@@ -245,6 +245,7 @@ class PagesScreen(MonitorScreen):
         self._look = LOOKS[0]
         self._books: PoolBooks | None = None
         self._asked_seconds = 0.0
+        self._asked_model = ""
         self.forest = Table[TreeLine](
             TREE,
             lambda row: str(row.context.id),
@@ -258,24 +259,27 @@ class PagesScreen(MonitorScreen):
         yield Container(self.page, self.forest, Container(self.disk, self.states, id="tiers"), id="contexts")
 
     def show_body(self, view: View) -> None:
-        pages, books = view.state.pages, self._books
+        pages = view.state.pages
+        books = self._books if self._asked_model == view.model else None
         self.map.styles.height = None if self.has_class("-wide") else self._map_height(pages.total)
         shares, runs = pool_shares(view.state, look=self._look), list[tuple[int, int]]()
         figures = pages.used, pages.shared, pages.cached, pages.free
         if books is not None:
             shares, runs = book_shares(view.state, books, look=self._look)
             figures = books.count(*USED), books.shared, books.count("cached", "kept"), books.count("snapshot", "free")
-        on_disk = [Share("in the spill file", view.state.spilled_pages, "owner5", hatched=True)]
+        on_disk = [Share("in the spill file", view.state.pool.spilled_pages, "owner5", hatched=True)]
         self.map.show(shares, [*legend(shares), *on_disk], runs)
         text = "{} used, {} of them shared, {} cached, {} free".format(*figures)
         past = view.state.seconds - self._asked_seconds if books is not None else 0.0
         when = f", {past:.1f} s ago" if past >= 0.1 else ""
         stored = f", {books.stored} also on disk" if books is not None and books.disk else ""
-        self.map.name_border(f"Pool by {self._look}{when}: {text}{stored}")
+        pool = view.state.pool
+        self.map.empty = "" if pool.state == "loaded" else f"the model is {pool.state}: it has no pages"
+        self.map.name_border(f"{view.of_model('Pool')} by {self._look}{when}: {text}{stored}")
         self._show_tiers(books or PoolBooks())
         lines = tree_lines(view.state)
         self.forest.show(lines if self.forest.is_in_source_order else [_alone(line) for line in lines])
-        self.forest.name_border(subtitle=plural(len(view.state.contexts), "context"))
+        self.forest.name_border(subtitle=plural(len(lines), "context"))
 
     def _show_tiers(self, books: PoolBooks) -> None:
         """What lies beside the pool, if anything does."""
@@ -302,8 +306,9 @@ class PagesScreen(MonitorScreen):
     async def _ask(self) -> None:
         before = self._books
         try:
-            self._asked_seconds = self.monitor.view.state.seconds
-            self._books = await self.monitor.source.pool()
+            asked, model = self.monitor.view.state.seconds, self.monitor.view.model
+            self._books = await self.monitor.source.pool(model)
+            self._asked_seconds, self._asked_model = asked, model
         except (PieError, OSError):
             self._books = None  # an older engine, or none: events still tell how many pages there are
         if before is None or self._books is None:  # else the next refresh shows it
@@ -314,7 +319,7 @@ class PagesScreen(MonitorScreen):
 
     async def _ask_page(self, number: int) -> None:
         with contextlib.suppress(PieError, OSError):
-            page = await self.monitor.source.page(number)
+            page = await self.monitor.source.page(number, self.monitor.view.model)
             self.page.show(page_lines(page, self.monitor.view.state) if page is not None else [])
             self.map.explain(self.page.text)
 
@@ -336,11 +341,14 @@ class PagesScreen(MonitorScreen):
 
     def show_program(self, process: str) -> None:
         contexts = self.monitor.view.state.contexts.values()
-        first = next((context.id for context in contexts if context.process == process), None)
-        if first is None:
+        found = [context for context in contexts if context.process == process]
+        if not found:
             self.monitor.say("it holds no context")
-        else:
-            self.forest.select(str(first))
+            return
+        model = self.monitor.view.state.pool.name
+        first = next((context for context in found if context.model == model), found[0])
+        self.monitor.show_model(first.model)
+        self.forest.select(str(first.id))
 
     def selected_process(self) -> str:
         row = self.forest.selected_item

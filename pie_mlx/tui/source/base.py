@@ -66,10 +66,11 @@ class EventSource(Protocol):
         """Feed the tokens of one process too, or of none if it is empty. Raises PieError where that is not possible."""
         ...
 
-    async def pool(self) -> PoolBooks | None:
-        """Every page of the pool, as the engine has it now; None if no engine runs. Raises PieError."""
+    async def pool(self, model: str = "") -> PoolBooks | None:
+        """Every page of the pool of a model, of the default one without a name, as the engine has it now; None if no
+        engine runs. Raises PieError."""
         ...
 
-    async def page(self, number: int) -> PageBook | None:
-        """One page of the pool. Raises PieError."""
+    async def page(self, number: int, model: str = "") -> PageBook | None:
+        """One page of such a pool. Raises PieError."""
         ...

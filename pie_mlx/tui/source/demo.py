@@ -57,10 +57,11 @@ class DemoSource:
     async def watch_tokens(self, process: str) -> None:
         self.engine.watched = process
 
-    async def pool(self) -> PoolBooks | None:
-        return demo_pool(self.engine.programs.values(), self._usage) if self._usage.total else None
+    async def pool(self, model: str = "") -> PoolBooks | None:
+        is_known = self._usage.total and not model
+        return demo_pool(self.engine.programs.values(), self._usage) if is_known else None
 
-    async def page(self, number: int) -> PageBook | None:
+    async def page(self, number: int, model: str = "") -> PageBook | None:
         books = await self.pool()
         return demo_page(books, number) if books is not None else None
 

@@ -53,6 +53,8 @@ class LiveSource:
         self._client: Client | None = None
         self._drains: set[asyncio.Task[None]] = set()
         self._tokens_of = ""
+        self._followed = 0
+        """The number of the latest event that was fed."""
 
     @property
     def refusal(self) -> str:
@@ -81,9 +83,12 @@ class LiveSource:
     async def feed_for(self, feed: Feed, seconds: float) -> None:
         """Feed the engine's state, the events of so many seconds and the facts. Raises PieError."""
         async with await self._open_client() as client:
+            watch = await client.watch(since=0)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
-                    await self._follow_events(await client.watch(since=0), feed)
+                    await self._follow_events(watch, feed)
+            if self._followed < int(watch.snapshot["sequence"]):  # a part of the past would be told as the present
+                feed.reset(self._snapshot_state(watch))
             feed.facts(await ask_facts(client, NO_FACTS))
         feed.advance(self._clock())  # without events, nothing else advances the time
 
@@ -104,16 +109,17 @@ class LiveSource:
     async def _follow_events(self, watch: Watch, feed: Feed) -> None:
         """Feed all events from the start, if the server has kept them; else its snapshot and later events."""
         reached = int(watch.snapshot["sequence"])
-        after = 0
+        self._followed = after = 0
         feed.reset(INITIAL if reached else self._snapshot_state(watch))
         settling = Settling(feed)
         try:
             async for frame in watch.events:
                 if frame.kind == "gap" and not after and frame.sequence <= reached:
-                    after = reached
+                    self._followed = after = reached
                     feed.reset(self._snapshot_state(watch))  # it tells what came of them: nothing was missed
                 elif frame.sequence > after:
                     _feed_frame(frame, feed, settling)
+                    self._followed = frame.sequence
         finally:
             settling.release()
 
@@ -140,11 +146,11 @@ class LiveSource:
         self._tokens_of = process
         await self._connected().watch_tokens(process)
 
-    async def pool(self) -> PoolBooks:
-        return msgspec.convert(await self._connected().query("pool"), PoolBooks)
+    async def pool(self, model: str = "") -> PoolBooks:
+        return msgspec.convert(await self._connected().query("pool", **_of(model)), PoolBooks)
 
-    async def page(self, number: int) -> PageBook:
-        return msgspec.convert(await self._connected().query("page", page=number), PageBook)
+    async def page(self, number: int, model: str = "") -> PageBook:
+        return msgspec.convert(await self._connected().query("page", page=number, **_of(model)), PageBook)
 
     # Steering.
 
@@ -189,6 +195,11 @@ class LiveSource:
         if self._client is None:
             raise InvalidArgumentError(self.refusal, hint="wait until it is back")
         return self._client
+
+
+def _of(model: str) -> dict[str, str]:
+    """The name of a model, for a query; older servers know only those about the default one."""
+    return {"model": model} if model else {}
 
 
 def _feed_frame(frame: EngineEvent, feed: Feed, settling: Settling) -> None:

@@ -62,10 +62,10 @@ class RecordingSource:
     async def watch_tokens(self, process: str) -> None:
         """It has the tokens that were watched when it was made."""
 
-    async def pool(self) -> None:
+    async def pool(self, model: str = "") -> None:
         """Events tell how many pages there are, not which."""
 
-    async def page(self, number: int) -> None:
+    async def page(self, number: int, model: str = "") -> None:
         """As for the pool."""
 
     def play(self, feed: Feed, seconds: float) -> None:

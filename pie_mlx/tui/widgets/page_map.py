@@ -50,6 +50,7 @@ class PageMap(Canvas, can_focus=True):
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id, classes="panel")
+        self.empty = ""
         self._runs: Runs = ()
         self._pages_per_cell = 1
         self._cursor = 0
@@ -71,7 +72,7 @@ class PageMap(Canvas, can_focus=True):
 
     def paint(self, width: int, height: int) -> list[Line]:
         if not self._shares:
-            return [[Piece("no engine has said how many pages it has", "muted")]]
+            return [[Piece(self.empty or "no engine has said how many pages it has", "muted")]]
         self._scale(width, height)
         columns = self._row_cells
         self._cells = cells = cells_of(self._shares, self._pages_per_cell)
@@ -94,7 +95,9 @@ class PageMap(Canvas, can_focus=True):
 
     def _name_scale(self) -> None:
         """Say it in the border, which is drawn before the cells."""
-        if self._shares and self.content_size.width:
+        if not self._shares:
+            self.name_border(subtitle="")
+        elif self.content_size.width:
             self._scale(*self.content_size)
             each = "1 cell = 1 page" if self._pages_per_cell == 1 else f"1 cell = {self._pages_per_cell} pages"
             self.name_border(subtitle=each)

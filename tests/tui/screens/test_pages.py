@@ -27,12 +27,12 @@ class Booked(StillDemo):
 
     books: PoolBooks | None = BOOKS
 
-    async def pool(self):
+    async def pool(self, model=""):
         if self.books is None:
             raise SessionClosedError("there is no connection to an engine")
         return self.books
 
-    async def page(self, number):
+    async def page(self, number, model=""):
         return PageBook(number, "held", (1,), text=f"text of {number}")
 
 

@@ -196,6 +196,12 @@ async def test_a_server_that_has_kept_everything_is_told_from_its_start():
     assert (list(state.processes), state.ticks) == (["p"], 1)
 
 
+async def test_a_look_that_ends_before_all_events_have_come_tells_the_snapshot_and_not_a_part_of_the_past():
+    told = {"model": "m", "totals": {"ticks": 9, "tokens": 70}}
+    state = await followed(watch(9, frame(1, LAUNCHED), frame(2, tick()), state=told))
+    assert (state.ticks, state.tokens, dict(state.processes)) == (9, 70, {})
+
+
 async def test_what_a_server_has_not_kept_comes_from_its_snapshot():
     told = {
         "model": "pie-tiny",
@@ -226,7 +232,7 @@ async def test_what_a_server_has_not_kept_comes_from_its_snapshot():
     gap = EngineEvent(90, 100.0, "gap", '{"missed":90}')
     state = await followed(watch(91, gap, frame(91, tick(1)), frame(92, tick(2), 501.0), state=told))
     assert (list(state.processes), state.price, state.pages.total, state.ticks) == (["q"], 0.25, 64, 2)
-    assert (state.page_size, state.contexts[7].own_pages, state.contexts[7].shared_pages) == (32, 1, 2)
+    assert (state.pool.page_size, state.contexts[7].own_pages, state.contexts[7].shared_pages) == (32, 1, 2)
     assert (state.contexts[7].parent, state.contexts[7].account, state.contexts[6].held_tokens) == (6, 4, 64)
     assert (state.accounts[4].balance, state.processes["q"].account) == (3.5, 4)
     assert (state.mcp["files"].state, state.mcp["files"].errors) == ("ready", 1)
@@ -250,7 +256,7 @@ async def test_totals_and_who_ended_come_with_the_snapshot_so_that_nothing_was_m
     }
     gap = EngineEvent(90, 100.0, "gap", '{"missed":90}')
     state = await followed(watch(91, gap, frame(91, tick(1)), state=told))
-    assert (state.events, state.lost, state.ticks, state.tokens, state.treasury) == (91, 0, 800, 9000, 2.5)
+    assert (state.events, state.lost, state.ticks, state.tokens, state.pool.treasury) == (91, 0, 800, 9000, 2.5)
     assert state.engine.policy == "market"
     assert list(state.processes) == ["a", "b", "c", "q"]
     outcomes = [(process.outcome, process.result) for process in state.processes.values()]

@@ -114,8 +114,8 @@ def test_the_committed_recording_shows_contention():
     state = fold(INITIAL, source.records)
     assert len({process.program for process in state.processes.values()}) >= 5
     assert max(sample.suspended for sample in state.history) >= 3
-    assert max(sample.price for sample in state.history) > 0
-    assert max(sample.used for sample in state.history) == state.pages.total
+    assert max(sample.price for sample in state.pool.history) > 0
+    assert max(sample.used for sample in state.pool.history) == state.pages.total
     assert len(state.evictions) > 10
 
 

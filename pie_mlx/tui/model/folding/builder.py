@@ -5,8 +5,6 @@ from collections import deque
 from msgspec.structs import replace
 
 from pie_mlx.events import (
-    AccountJoined,
-    AccountLeft,
     BidDeclared,
     ContextCreated,
     ContextForked,
@@ -16,15 +14,11 @@ from pie_mlx.events import (
     ContextSuspended,
     EngineStarted,
     Event,
-    MarketSettled,
     McpCalled,
     McpServerStarted,
     McpServerStopped,
     McpToolsListed,
-    MemoryChanged,
     PagesCounted,
-    PagesSpilled,
-    PageUsage,
     PassCompleted,
     ProcessFailed,
     ProcessFile,
@@ -33,7 +27,6 @@ from pie_mlx.events import (
     ProcessOutput,
     ProcessReturned,
     PromptProgressed,
-    SpillChanged,
     TickCompleted,
     TokensDrawn,
     WaitChanged,
@@ -43,6 +36,7 @@ from pie_mlx.plural import plural
 from pie_mlx.tui.model.context import ContextState, Span, SpanKind, decoded_tokens, with_span
 from pie_mlx.tui.model.folding.log_entries import log_entry
 from pie_mlx.tui.model.folding.passes import after_pass
+from pie_mlx.tui.model.folding.pools import Pools
 from pie_mlx.tui.model.mcp import after_mcp
 from pie_mlx.tui.model.process import Outcome, Stream, ended, ending, launched, with_call, with_output
 from pie_mlx.tui.model.state import (
@@ -53,11 +47,9 @@ from pie_mlx.tui.model.state import (
     LOG_LINES,
     RELEASED_CONTEXTS,
     REPLIES,
-    AccountState,
     Eviction,
     LogLine,
     MonitorState,
-    settled,
 )
 from pie_mlx.tui.model.token_stream import after_drawn
 
@@ -73,24 +65,17 @@ class StateBuilder:
         self.sampled_seconds = state.sampled_seconds
         self.events = state.events
         self.engine = state.engine
-        self.ticks = state.ticks
         self.ticked_seconds = state.ticked_seconds
         self.tokens = state.tokens
         self.throughput = state.throughput
         self.tick_seconds = state.tick_seconds
         self.batch_contexts = state.batch_contexts
         self.batch_tokens = state.batch_tokens
-        self.pages = state.pages
-        self.price = state.price
-        self.treasury = state.treasury
-        self.spilled_pages = state.spilled_pages
-        self.spill = state.spill
-        self.memory = state.memory
+        self.pools = Pools(state.pools, state.engine.model if state.engine else "")
         self.latencies = deque(state.latencies, LATENCY_SAMPLES)
         self.processes = dict(state.processes)
         self.contexts = dict(state.contexts)
         self.released = dict(state.released)
-        self.accounts = dict(state.accounts)
         self.history = deque(state.history, HISTORY_SAMPLES)
         self.log: deque[LogLine] = deque(state.log, LOG_LINES)
         self.log_lines = state.log_lines
@@ -110,24 +95,17 @@ class StateBuilder:
             sampled_seconds=self.sampled_seconds,
             events=self.events,
             engine=self.engine,
-            ticks=self.ticks,
             ticked_seconds=self.ticked_seconds,
             tokens=self.tokens,
             throughput=self.throughput,
             tick_seconds=self.tick_seconds,
             batch_contexts=self.batch_contexts,
             batch_tokens=self.batch_tokens,
-            pages=self.pages,
-            price=self.price,
-            treasury=self.treasury,
-            spilled_pages=self.spilled_pages,
-            spill=self.spill,
-            memory=self.memory,
+            pools=self.pools.finished(),
             latencies=tuple(self.latencies),
             processes=self.processes,
             contexts=self.contexts,
             released=self.released,
-            accounts=self.accounts,
             history=tuple(self.history),
             log=tuple(self.log),
             log_lines=self.log_lines,
@@ -145,6 +123,7 @@ class StateBuilder:
             self.started_seconds = self.sampled_seconds = self.seconds
         self.events += 1
         self._log(event)
+        self.pools.apply(event)
         if not isinstance(event, PassCompleted):
             self.figures.observe(event, self.seconds)
         match event:
@@ -154,8 +133,6 @@ class StateBuilder:
                 self._ticked(event)
             case WaitChanged():
                 self._wait_changed(event)
-            case MarketSettled():
-                self._settled(event)
             case _:
                 self._apply_program_event(event)
 
@@ -181,7 +158,7 @@ class StateBuilder:
             case EngineStarted():
                 self._engine_started(event)
             case ContextCreated():
-                self._created(event, parent=0, held_tokens=event.shared_pages * self._page_size())
+                self._created(event, parent=0, held_tokens=event.shared_pages * self.pools.page_size(event.model))
             case ContextForked():
                 source = self.contexts.get(event.source)
                 self._created(event, parent=event.source, held_tokens=source.held_tokens if source else 0)
@@ -198,10 +175,6 @@ class StateBuilder:
             case PromptProgressed(context=number, tokens=tokens, prompt_tokens=whole):
                 if context := self.contexts.get(number):
                     self.contexts[number] = replace(context, read_tokens=tokens, prompt_tokens=whole)
-            case PagesSpilled(stored_pages=pages):
-                self.spilled_pages = pages
-            case SpillChanged(state=spill):
-                self.spill = spill
             case _:
                 self._apply_other_event(event)
 
@@ -216,13 +189,6 @@ class StateBuilder:
             case BidDeclared(context=number, bid=bid):
                 if context := self.contexts.get(number):
                     self.contexts[number] = replace(context, bid=bid)
-            case AccountJoined(account=number, endowment=endowment):
-                self.accounts[number] = AccountState(number, endowment, endowment)
-            case AccountLeft(account=number, treasury=treasury):
-                self.accounts.pop(number, None)
-                self.treasury = treasury
-            case MemoryChanged(level=level):
-                self.memory = level
             case _:
                 pass
 
@@ -237,17 +203,12 @@ class StateBuilder:
     # The engine.
 
     def _engine_started(self, event: EngineStarted) -> None:
-        """A new engine: contexts and accounts of an earlier one in the same log are gone."""
         self.engine = event
-        self.contexts, self.accounts, self.streams = {}, {}, {}
-        self.pages = PageUsage(event.total_pages, 0, 0, 0)
-        self.price = self.treasury = 0.0
-
-    def _page_size(self) -> int:
-        return self.engine.page_size if self.engine else 16
+        if self.pools.start(event):
+            self.contexts, self.streams = {}, {}
 
     def _ticked(self, event: TickCompleted) -> None:
-        self.ticks, self.ticked_seconds = event.tick, self.seconds
+        self.ticked_seconds = self.seconds
         self.tokens += event.tokens
         self.throughput = self.throughput.ticked(event)
         self.tick_seconds = event.duration_seconds / event.steps
@@ -264,13 +225,13 @@ class StateBuilder:
             parent=parent,
             held_tokens=held_tokens,
             since=self.seconds,
+            model=event.model or self.pools.first,
         )
         process = self.processes.get(event.process)
         if process and not process.account:
             self.processes[event.process] = replace(process, account=event.account)
 
     def _counted(self, event: PagesCounted) -> None:
-        self.pages = event.pages
         for pages in event.contexts:
             if context := self.contexts.get(pages.context):
                 self.contexts[pages.context] = replace(
@@ -278,7 +239,8 @@ class StateBuilder:
                 )
         for held in event.processes:
             if process := self.processes.get(held.process):
-                self.processes[held.process] = replace(process, own_pages=held.own, shared_pages=held.shared)
+                own, shared = self.pools.held_by(held.process)
+                self.processes[held.process] = replace(process, own_pages=own, shared_pages=shared)
 
     def _released(self, event: ContextReleased) -> None:
         if context := self.contexts.pop(event.context, None):
@@ -294,6 +256,8 @@ class StateBuilder:
         self.latencies.append(latency / (1 + event.following))
         timed = self.figures.passed(event, self.seconds)
         if context := self.contexts.get(event.context):
+            if self.throughput.by_passes:
+                self.pools.count_decoded(context.model, decoded)
             if timed is not None and timed.is_first and context.reply is not None:
                 self.replies.append(context.reply)
             self.contexts[event.context] = after_pass(context, event, timed, self.seconds, latency)
@@ -359,21 +323,13 @@ class StateBuilder:
         )
         if event.for_context != event.context:
             names = self._program_of(event.context), self._program_of(event.for_context)
-            made = Eviction(self.seconds, event.context, names[0], event.for_context, names[1], event.text)
-            self.evictions.append(made)
+            about = event.context, names[0], event.for_context, names[1], event.text
+            self.evictions.append(Eviction(self.seconds, *about, context.model))
 
     def _program_of(self, context: int) -> str:
         found = self.contexts.get(context) or self.released.get(context)
         process = self.processes.get(found.process) if found else None
         return process.program if process else ""
-
-    # Money.
-
-    def _settled(self, event: MarketSettled) -> None:
-        self.price = event.price
-        for moved in event.movements:
-            if account := self.accounts.get(moved.account):
-                self.accounts[moved.account] = settled(account, moved)
 
     # Kept history.
 

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 import msgspec
 
-from pie_mlx.events import TickCompleted, is_of_other_pool
 from pie_mlx.tui.model.folding.builder import StateBuilder
 from pie_mlx.tui.model.folding.record import Record
 from pie_mlx.tui.model.folding.safe_names import with_safe_names
@@ -18,8 +17,7 @@ def fold(state: MonitorState, records: Iterable[Record]) -> MonitorState:
     for seconds, event in records:
         sample_until(builder, seconds)
         builder.seconds = max(builder.seconds, seconds)
-        if isinstance(event, TickCompleted) or not is_of_other_pool(event):  # pages and prices are the first model's
-            builder.apply(with_safe_names(event))
+        builder.apply(with_safe_names(event))
     return builder.state()
 
 

@@ -5,7 +5,6 @@ import msgspec
 from pie_mlx.tui.model.context import activity
 from pie_mlx.tui.model.folding.builder import StateBuilder
 from pie_mlx.tui.model.state import (
-    BALANCE_SAMPLES,
     HISTORY_SAMPLES,
     SAMPLE_SECONDS,
     TREND_EVERY,
@@ -40,10 +39,6 @@ def _take_sample(builder: StateBuilder) -> None:
         Sample(
             tokens_per_second=builder.throughput.decoded_tokens / SAMPLE_SECONDS,
             prefill_per_second=max(0, builder.throughput.prompt_tokens) / SAMPLE_SECONDS,
-            used=builder.pages.used,
-            shared=builder.pages.shared,
-            cached=builder.pages.cached,
-            price=builder.price,
             running=activities.count("running"),
             waiting=activities.count("waiting"),
             suspended=activities.count("suspended") + activities.count("restoring"),
@@ -52,7 +47,7 @@ def _take_sample(builder: StateBuilder) -> None:
     )
     builder.throughput = builder.throughput.sampled()
     _sample_rates(builder)
-    _sample_balances(builder)
+    builder.pools.sample(SAMPLE_SECONDS)
     if round(builder.sampled_seconds / SAMPLE_SECONDS) % TREND_EVERY == 0:
         _sample_trends(builder)
 
@@ -73,9 +68,3 @@ def _sample_trends(builder: StateBuilder) -> None:
                 rates=(*process.rates[1 - TREND_SAMPLES :], process.rate),
                 held=(*process.held[1 - TREND_SAMPLES :], process.own_pages + process.shared_pages),
             )
-
-
-def _sample_balances(builder: StateBuilder) -> None:
-    for number, account in builder.accounts.items():
-        balances = (*account.balances[1 - BALANCE_SAMPLES :], account.balance)
-        builder.accounts[number] = msgspec.structs.replace(account, balances=balances)

@@ -1,15 +1,17 @@
 """A server's snapshot of an engine, for a monitor that missed earlier events, as a state to fold later events into."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
-from pie_mlx.events import EngineStarted, McpTool, PageUsage
+from pie_mlx.events import EngineStarted, McpTool, PageUsage, ProcessPages
 from pie_mlx.figures import Recent
 from pie_mlx.tui.model.context import Activity, ContextState
 from pie_mlx.tui.model.mcp import McpState
+from pie_mlx.tui.model.model_pool import AccountState, ModelPool, ModelStateName
 from pie_mlx.tui.model.process import Outcome, ProcessState, ending
-from pie_mlx.tui.model.state import AccountState, MonitorState
+from pie_mlx.tui.model.state import NO_POOL, MonitorState
 
 ENDED: dict[str, Outcome] = {"returned": "returned", "failed": "failed", "killed": "killed"}
 
@@ -70,6 +72,7 @@ class _Context(msgspec.Struct, frozen=True):
     held: _Held | None = None
     state: Activity | None = None
     asks: bool = False
+    model: str = ""
 
 
 class _Account(msgspec.Struct, frozen=True):
@@ -97,6 +100,26 @@ class _Market(msgspec.Struct, frozen=True):
     clearing_price: float = 0.0
 
 
+class _Model(msgspec.Struct, frozen=True):
+    name: str
+    state: ModelStateName = "loaded"
+    progress: float | None = None
+    size_bytes: int = 0
+    draft_model: str = ""
+
+
+class _Pool(msgspec.Struct, frozen=True):
+    model: str
+    pages: PageUsage
+    price: float = 0.0
+    page_size: int = 16
+    treasury: float = 0.0
+    spilled_pages: int = 0
+    ticks: int = 0
+    accounts: tuple[_Account, ...] = ()
+    processes: tuple[ProcessPages, ...] = ()
+
+
 class _Snapshot(msgspec.Struct, frozen=True):
     model: str = ""
     totals: _Totals = _Totals()
@@ -109,6 +132,8 @@ class _Snapshot(msgspec.Struct, frozen=True):
     mcp: tuple[_McpServer, ...] = ()
     page_size: int = 16
     recent: Recent = Recent()
+    models: tuple[_Model, ...] = ()
+    pools: tuple[_Pool, ...] = ()
 
 
 def snapshot_state(snapshot: dict[str, Any], seconds: float, events: int = 1) -> MonitorState:
@@ -118,25 +143,62 @@ def snapshot_state(snapshot: dict[str, Any], seconds: float, events: int = 1) ->
     """
     found = msgspec.convert(snapshot, _Snapshot, strict=False)
     accounts = {item.process: item.account for item in found.contexts}
+    pools = _pools(found)
     return MonitorState(
         seconds=seconds,
         started_seconds=seconds,
         sampled_seconds=seconds,
         events=max(1, events),
         engine=EngineStarted(found.model, found.totals.policy, found.pages.total, found.page_size),
-        ticks=found.totals.ticks,
+        pools=pools,
         tokens=found.totals.tokens,
         tick_seconds=found.totals.tick_seconds,
-        pages=found.pages,
-        price=found.market.clearing_price,
-        treasury=found.totals.treasury,
-        spilled_pages=found.totals.spilled_pages,
-        spill=found.totals.spill,
         processes=_processes(found, accounts, seconds),
-        contexts={item.context: _context(item, found.page_size, seconds) for item in found.contexts},
-        accounts={item.account: _account(item) for item in found.accounts},
+        contexts={item.context: _context(item, _pool_of(item, pools, found.model), seconds) for item in found.contexts},
         mcp={item.name: _mcp(item) for item in found.mcp if item.starts},
         recent=found.recent,
+    )
+
+
+def _pools(found: _Snapshot) -> dict[str, ModelPool]:
+    """The models with their pools; of an older server the only one."""
+    named = found.models or (_Model(found.model),)
+    first = _Pool(
+        found.model,
+        found.pages,
+        found.market.clearing_price,
+        found.page_size,
+        found.totals.treasury,
+        found.totals.spilled_pages,
+        found.totals.ticks,
+        found.accounts,
+        tuple(ProcessPages(item.id, item.own_pages, item.pages - item.own_pages) for item in found.processes),
+    )
+    pools = {pool.model: pool for pool in (found.pools if found.models else (first,))}
+    return {model.name: _pool(model, pools.get(model.name), found) for model in named}
+
+
+def _pool(model: _Model, pool: _Pool | None, found: _Snapshot) -> ModelPool:
+    known = ModelPool(
+        model.name,
+        model.state,
+        progress=model.progress or 0.0,
+        size_bytes=model.size_bytes,
+        draft_model=model.draft_model,
+    )
+    if pool is None:
+        return known
+    return msgspec.structs.replace(
+        known,
+        page_size=pool.page_size,
+        pages=pool.pages,
+        price=pool.price,
+        treasury=pool.treasury,
+        spilled_pages=pool.spilled_pages,
+        spill=found.totals.spill if model.name == found.model else "",
+        ticks=pool.ticks,
+        accounts={item.account: _account(item) for item in pool.accounts},
+        held={item.process: item for item in pool.processes},
     )
 
 
@@ -185,7 +247,12 @@ def _process(item: _Process, account: int, seconds: float) -> ProcessState:
     )
 
 
-def _context(item: _Context, page_size: int, seconds: float) -> ContextState:
+def _pool_of(item: _Context, pools: Mapping[str, ModelPool], first: str) -> ModelPool:
+    """That of a context; an older server does not say which."""
+    return pools.get(item.model) or pools.get(first) or NO_POOL
+
+
+def _context(item: _Context, pool: ModelPool, seconds: float) -> ContextState:
     held = item.held or _Held()
     return ContextState(
         id=item.context,
@@ -196,12 +263,13 @@ def _context(item: _Context, page_size: int, seconds: float) -> ContextState:
         own_pages=held.own,
         shared_pages=held.shared,
         effective_pages=held.effective,
-        held_tokens=item.pages * page_size if item.tokens is None else item.tokens,
+        held_tokens=item.pages * pool.page_size if item.tokens is None else item.tokens,
         bid=item.bid,
         activity=item.state or ("suspended" if not item.resident else "waiting" if item.reason else "running"),
         reason=item.reason,
         since=seconds,
         asks=item.asks,
+        model=pool.name,
     )
 
 

@@ -16,5 +16,5 @@ class TreeRow(msgspec.Struct, frozen=True):
 
 def context_tree(state: MonitorState) -> list[TreeRow]:
     """Parents before children, in order of creation. Works for any depth of forks."""
-    contexts = forest(state.contexts.values(), lambda context: context.id, lambda context: context.parent)
+    contexts = forest(state.pool_contexts, lambda context: context.id, lambda context: context.parent)
     return [TreeRow(context, branches) for context, branches in contexts]

@@ -24,8 +24,8 @@ def order_book(state: MonitorState) -> list[Demand]:
     """Demands by bid, highest first. A context that is off-pool wants all pages of its tokens."""
     demands: list[Demand] = []
     total, capacity = 0.0, state.pages.total
-    for context in sorted(state.contexts.values(), key=lambda context: (-context.bid, context.id)):
-        pages = float(context.held_pages(state.page_size))
+    for context in sorted(state.pool_contexts, key=lambda context: (-context.bid, context.id)):
+        pages = float(context.held_pages(state.pool.page_size))
         if context.activity != "suspended":
             pages = context.effective_pages
         process = state.processes.get(context.process)

@@ -44,13 +44,14 @@ class HeldPages(msgspec.Struct, frozen=True):
 def held_pages(state: MonitorState) -> list[HeldPages]:
     """The used pages: by account, in it by process and context; then those of several programs or of other users."""
     contexts: dict[str, list[ContextState]] = {}
-    for context in state.contexts.values():
+    for context in state.pool_contexts:
         contexts.setdefault(context.process, []).append(context)
     owners = owner_names(state)
     held: list[HeldPages] = []
     for process in sorted(state.processes.values(), key=lambda process: process.account):
-        if process.own_pages:
-            held += _held_by(process, owners[process.account], contexts.get(process.id, []))
+        pages = state.pool.held.get(process.id)
+        if pages is not None and pages.own:
+            held += _held_by(process, pages.own, owners[process.account], contexts.get(process.id, []))
     others = state.pages.used - sum(each.pages for each in held)
     return [*held, HeldPages(OTHERS, -1, others, shared=True)] if others > 0 else held
 
@@ -88,7 +89,7 @@ def owner_names(state: MonitorState) -> dict[int, str]:
     return names
 
 
-def _held_by(process: ProcessState, owner: str, contexts: list[ContextState]) -> list[HeldPages]:
+def _held_by(process: ProcessState, own_pages: int, owner: str, contexts: list[ContextState]) -> list[HeldPages]:
     alone = [
         HeldPages(
             owner,
@@ -101,7 +102,7 @@ def _held_by(process: ProcessState, owner: str, contexts: list[ContextState]) ->
         for context in contexts
         if context.own_pages
     ]
-    between = process.own_pages - sum(each.pages for each in alone)
+    between = own_pages - sum(each.pages for each in alone)
     if between <= 0:
         return alone
     sharing = [context for context in contexts if context.shared_pages] or contexts

@@ -22,7 +22,8 @@ class ProgramRow(msgspec.Struct, frozen=True):
     """`own` pages of the pool are held by no other program, `shared` by others too. `rate` is in tokens per second,
     `bid` the highest of its contexts. `endpoint` is the path of a request that the program answers, such as
     /v1/messages; empty for other programs. `parent` is the program that started it, empty for one from outside;
-    `spent` is what its launch, with all programs started from it, has paid for pages and tokens.
+    `spent` is what its launch, with all programs started from it, has paid for pages and tokens. Pages and credits are
+    those of all models.
 
     Ages are whole seconds, so that the row of an idle program rarely changes.
     """
@@ -86,7 +87,7 @@ def _row(state: MonitorState, process: ProcessState, contexts: list[ContextState
     status, reason = _status(state, process, contexts)
     if status == "idle" and wait:
         reason = one_line(wait)
-    account = state.accounts.get(process.account)
+    accounts = [pool.accounts[process.account] for pool in state.pools.values() if process.account in pool.accounts]
     ended = process.ended_seconds if process.outcome else state.seconds
     return ProgramRow(
         id=process.id,
@@ -97,14 +98,14 @@ def _row(state: MonitorState, process: ProcessState, contexts: list[ContextState
         contexts=len(contexts),
         own=process.own_pages,
         shared=process.shared_pages,
-        balance=account.balance if account else 0.0,
+        balance=sum(account.balance for account in accounts),
         bid=max((context.bid for context in contexts), default=0.0),
         rate=process.rate,
         tokens=process.tokens,
         age_seconds=float(int(max(0.0, ended - process.launched_seconds))),
         endpoint=process.endpoint,
         parent=process.parent,
-        spent=account.spent if account else 0.0,
+        spent=sum(account.spent for account in accounts),
     )
 
 

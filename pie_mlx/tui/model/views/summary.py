@@ -6,6 +6,7 @@ from pie_mlx.events import PageUsage
 from pie_mlx.tui.model.facts import NO_FACTS, Facts, Machine, ModelRow
 from pie_mlx.tui.model.state import MonitorState
 from pie_mlx.tui.model.views.latency import LatencyWindow, RequestRow, latency_windows, request_rows
+from pie_mlx.tui.model.views.model_rows import model_rows
 from pie_mlx.tui.model.views.program_row import ProgramRow, busiest, program_rows
 from pie_mlx.tui.model.views.reuse import ReuseWindow, reuse_windows
 
@@ -13,8 +14,8 @@ from pie_mlx.tui.model.views.reuse import ReuseWindow, reuse_windows
 class Summary(msgspec.Struct, frozen=True):
     """The output of `pie top --json`. Rates are per second, times in seconds, prices in credits per page and tick.
 
-    `tokens_per_second` were decoded, `prefill_per_second` were of prompts. `machine` is null for a recording, which has
-    no `models` either; `pages` and `price` are those of the first of them.
+    `tokens_per_second` were decoded, `prefill_per_second` were of prompts. `machine` is null for a recording.
+    `pages` and `price` are those of the first of the `models`.
     """
 
     model: str
@@ -58,7 +59,7 @@ def summary(state: MonitorState, facts: Facts = NO_FACTS) -> Summary:
         requests=tuple(request_rows(state)),
         programs=tuple(busiest(program_rows(state, facts.waits))),
         machine=facts.machine,
-        models=facts.models,
+        models=model_rows(state, facts),
         events=state.events,
         events_lost=state.lost,
         events_unknown=state.unknown,

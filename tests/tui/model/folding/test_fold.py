@@ -35,7 +35,7 @@ from tests.tui.stream import FORKED, LAUNCHED, RUNNING, STARTED, after, computed
 
 def test_an_engine_is_known_by_what_it_said_at_its_start():
     state = after(STARTED)
-    assert (state.engine, state.page_size, state.pages.total) == (STARTED, 16, 64)
+    assert (state.engine, state.pool.page_size, state.pages.total) == (STARTED, 16, 64)
 
 
 def test_a_second_engine_in_a_log_begins_without_contexts_and_accounts():
@@ -136,7 +136,7 @@ def test_the_market_moves_balances_and_the_price():
 
 def test_a_leaver_takes_its_account_away_and_leaves_the_treasury():
     state = after(*RUNNING, AccountLeft(4, 60.0, -4.0))
-    assert (dict(state.accounts), state.treasury) == ({}, -4.0)
+    assert (dict(state.accounts), state.pool.treasury) == ({}, -4.0)
 
 
 @pytest.mark.parametrize(
@@ -283,7 +283,7 @@ def _short_life(name):
 def test_events_about_contexts_nobody_has_heard_of_are_harmless():
     strange = (computed(9), WaitChanged(9, "x", "y"), ContextSuspended(9, 8, "x", "y"), ContextRestored(9))
     state = after(*strange, PagesSpilled(1, 5))
-    assert (dict(state.contexts), state.spilled_pages) == ({}, 5)
+    assert (dict(state.contexts), state.pool.spilled_pages) == ({}, 5)
 
 
 def test_a_state_is_a_value_that_later_events_do_not_change():
