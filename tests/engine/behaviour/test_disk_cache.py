@@ -14,9 +14,14 @@ from typing import Any
 import pytest
 
 from inferlet import Adapter, Context
+from pie_mlx.engine.handlers.forward import pass_pages
+from pie_mlx.engine.handlers.forward.disk_pages import PagesOnDisk
 from pie_mlx.engine.model.loading.sources import EMBEDDED
 from pie_mlx.engine.paging.disk import batch_writer, directory, disk_cache, idle, opening, page_files, reading
 from pie_mlx.engine.paging.disk.identity import WeightDigests
+from pie_mlx.engine.scheduler.live_context import LiveContext
+from pie_mlx.engine.scheduler.restoring import Restorer
+from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import DiskCacheSettings
 from pie_mlx.events import DiskCacheChanged, PagesDropped, PagesLoaded, PagesStored, PassCompleted
 from pie_mlx.metal.page_pool import pool
@@ -260,6 +265,24 @@ async def test_a_program_that_ends_while_it_loads_leaves_nothing(start: Start, e
         with pytest.raises(asyncio.CancelledError):
             await loading
         assert await continued(engine) == expected
+
+
+async def test_pages_reserved_for_a_load_that_is_given_up_are_given_back(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:  # P10, K5
+    with start() as engine:
+        prompt, other, context = engine.prompt(200, 1), Context(engine.model), Context(engine.model)
+        await other.forward().input(prompt).defer_commit().execute()
+
+        async def give_up(services: Services, loading: LiveContext, stored: PagesOnDisk) -> None:
+            """The context makes way, and another one commits the same pages."""
+            engine.part(Restorer).suspend(loading)
+            services.store.working.commit_full(other.id)
+
+        monkeypatch.setattr(pass_pages, "read_pages", give_up)
+        await context.append(prompt).flush()
+        raw = context.inner()
+        assert (raw.committed_page_count(), raw.working_page_count(), raw.working_page_token_count()) == (12, 1, 8)
 
 
 async def test_prompts_that_are_read_through_the_same_buffers_are_not_mixed_up(

@@ -60,6 +60,7 @@ async def match_prefix(
     if not limit or not call.reserve or not call.commit:
         return PrefixMatch()
     store, attached, loaded = services.store, 0, 0
+    reserved = store.working.empty_pages(context.id)
 
     def runs(other: int) -> bool:
         return other in store.contexts and store.contexts[other].usable
@@ -77,6 +78,8 @@ async def match_prefix(
                 miss = store.misses.find(context.id, wanted) if len(wanted) >= store.page_size else None
                 return PrefixMatch(attached, loaded, found.replayed, key, miss)
         await services.queue.restore(context, computes=True)
+        # Of a load that was given up: what is attached now leaves no use for them.
+        store.working.release(context.id, max(0, store.working.empty_pages(context.id) - reserved))
 
 
 def reuse_of(services: Services, context: LiveContext, computed: int, match: PrefixMatch) -> calls.Reuse:

@@ -58,6 +58,11 @@ class WorkingPages:
         self.require_capacity(number, pages)
         context.block_table.extend(self._pool.allocate(pages, number, context.last_page, owner=context.owner))
 
+    def empty_pages(self, number: int) -> int:
+        """Reserved working pages without tokens."""
+        context = self._contexts.usable(number)
+        return context.working_pages - pages_for(len(context.working), self._page_size)
+
     def release(self, number: int, pages: int) -> None:
         """Frees the last working pages with the tokens on them (P5). Raises InvalidArgumentError, PageBoundsError."""
         context = self._contexts.usable(number)
