@@ -153,7 +153,7 @@ async def test_a_fork_while_its_source_is_being_restored_remembers_nothing_yet(
             def fork_between_chunks(item: ForwardTask) -> None:
                 monkeypatch.setattr(restorer, "after_chunk", after_chunk)
                 after_chunk(item)
-                forking = asyncio.get_running_loop().create_task(fork(services, process, ForkContext(context.id)))
+                forking = asyncio.ensure_future(fork(services, process, ForkContext(context.id)))
                 forking.add_done_callback(lambda done: made.set_result(done.result()))
 
             monkeypatch.setattr(restorer, "after_chunk", fork_between_chunks)
