@@ -153,7 +153,9 @@ async def open_socket(url: str, unix_socket: str | None) -> ClientConnection:
             raise SessionClosedError(f"{url}: {reason}", hint="connect again later") from None
         raise AuthError(f"{url}: refused with {status}: {reason}", hint="see the engine's settings") from None
     except (InvalidURI, ValueError):  # Python's error for an impossible port or host
-        raise ProtocolError(f"{url}: not an address of an engine", hint="write ws://HOST:PORT") from None
+        is_http = url.startswith(("http://", "https://"))
+        address = "/".join(url.replace("http", "ws", 1).split("/")[:3]) if is_http else "ws://HOST:PORT"
+        raise ProtocolError(f"{url}: not an address of an engine", hint=f"write {address}") from None
     except (OSError, TimeoutError, InvalidHandshake) as error:
         where = unix_socket or url
         raise SessionClosedError(

@@ -395,6 +395,16 @@ async def test_what_is_no_address_is_refused_with_the_form_of_one(url):
     assert refused.value.hint == "write ws://HOST:PORT"
 
 
+@pytest.mark.parametrize(
+    ("url", "address"),
+    [("http://127.0.0.1:8080/v1", "ws://127.0.0.1:8080"), ("https://mac.example/", "wss://mac.example")],
+)
+async def test_the_address_of_an_http_client_is_refused_with_that_of_the_engine(url, address):
+    with pytest.raises(ProtocolError, match="not an address of an engine") as refused:
+        await connect(url)
+    assert refused.value.hint == f"write {address}"
+
+
 async def test_a_refused_handshake_is_an_error(server):
     with pytest.raises(AuthError, match="refused with 404"):
         await connect(f"{server.url}/elsewhere")
