@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from pie_mlx.cli.config.active import active_config
+from pie_mlx.cli.config.active import active_config, home
 from pie_mlx.cli.options import Common
 from pie_mlx.config import LoadedConfig, config_file, load_config
 from pie_mlx.config.loading import nearest_key
@@ -41,6 +41,7 @@ def get(common: Common, key: str) -> None:
 
 def set_value(common: Common, key: str, value: str) -> None:
     """Change one value in the file and keep its comments. Nothing is written unless the result is valid as a whole."""
+    from pie_mlx.client.discovery import is_home_in_use
     from pie_mlx.config.writing import with_setting
 
     file, text = present_file(common)
@@ -53,6 +54,8 @@ def set_value(common: Common, key: str, value: str) -> None:
         print(json.dumps({"file": str(file), "key": path}))
     elif not common.quiet:
         print(f"{file}: {path} = {HIDDEN if is_secret(path) else value}")
+        if common.config is None and is_home_in_use(home()):
+            print("pie: the running engine keeps its settings: 'pie stop' ends it", file=sys.stderr)
 
 
 def present_file(common: Common) -> tuple[Path, str]:

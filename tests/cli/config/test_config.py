@@ -1,3 +1,4 @@
+import fcntl
 import json
 import shutil
 import stat
@@ -36,6 +37,14 @@ def test_set_changes_one_value(pie, home):
     assert pie("config", "set", "model.pie-tiny.engine.kv_page_size", "32").code == 0
     assert pie("config", "get", "model.0.engine.kv_page_size").out == "32\n"
     assert [path.name for path in home.iterdir()] == ["config.toml"]
+
+
+def test_set_says_that_a_running_engine_does_not_change(pie, home):
+    (home / "run").mkdir()
+    with (home / "run" / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert "'pie stop'" in pie("config", "set", "server.port", "8081").err
+    assert pie("config", "set", "server.port", "8082").err == ""
 
 
 @pytest.mark.parametrize("text", ["https://a.b,http://c:1", '["https://a.b", "http://c:1"]'])
