@@ -10,7 +10,8 @@ on the same weights, and its own speculation, which needs a draft model (here th
 one stream and greedy decoding.
 
 `--own 12` asks pie-tiny for what it was trained to write: its own draft head guesses in one engine, another one writes
-the same conversations plainly. No prompt comes twice, because of a cached one the head knows nothing.
+the same conversations plainly. No prompt comes twice, because of a cached one the head knows nothing. Tokens per pass
+are the passes of plain decoding for each one with guesses: the stop token, which no reply shows, takes one as well.
 
 The second part has draft models. How often one is right depends on the pair, and no real pair fits on this machine; so
 the pairs are made: one that is right by construction (what the machinery gives at best, at a sixth of the cost per
@@ -203,7 +204,7 @@ async def measure_own(options: argparse.Namespace) -> None:
             work = before.processor_seconds / after.processor_seconds
             print(
                 f"{source:12}{1:8}{slow:10.2f}{fast:10.2f}{slow / fast:9.2f}x{work:11.2f}x"
-                f"{after.tokens / after.passes:14.2f}{after.drafted:9}{after.kept / max(after.drafted, 1):8.0%}",
+                f"{before.passes / after.passes:14.2f}{after.drafted:9}{after.kept / max(after.drafted, 1):8.0%}",
                 flush=True,
             )
 

@@ -114,12 +114,17 @@ def loss_of(head: Head, trunk: TinyModel, batch: list[Example]) -> Tensor:
 
 @torch.no_grad()
 def acceptance(head: Head, trunk: TinyModel, held_out: list[Example]) -> tuple[list[float], list[float]]:
-    """How often each guess is right where all before it are, and tokens per pass with that many guesses."""
-    head.eval()
+    """How often each guess is right where all before it are, at any token, and tokens per pass with that many guesses.
+
+    Passes begin after a wrong guess more often than elsewhere, where the next one is wrong more often too; so the
+    latter are counted pass by pass, and are fewer than the rates alone promise.
+    """
     right, tried = torch.zeros(DEPTHS), torch.zeros(DEPTHS)
+    tokens, passes = 0, [0] * DEPTHS
     for example in held_out:
         rows = example.rows()
         alive = torch.ones(len(rows), dtype=torch.bool)
+        accepted = torch.zeros(DEPTHS, len(rows), dtype=torch.int)
         for depth, hidden in enumerate(head.guesses(trunk.model.embed_tokens.weight, example, rows)):
             alive = alive & example.counts(rows, depth)
             tried[depth] += alive.sum()
@@ -127,9 +132,19 @@ def acceptance(head: Head, trunk: TinyModel, held_out: list[Example]) -> tuple[l
                 trunk.logits(hidden).argmax(-1) == example.said[(rows + 1 + depth).clamp(max=len(example.said) - 1)]
             )
             right[depth] += alive.sum()
-    head.train()
-    rates = right / tried.clamp(min=1)
-    return rates.tolist(), (1 + rates.cumprod(0).cumsum(0)).tolist()
+            accepted[depth:] += alive.int()
+        tokens += len(rows)
+        for depth, found in enumerate(accepted.tolist()):
+            passes[depth] += passes_of(found)
+    return (right / tried.clamp(min=1)).tolist(), [tokens / count for count in passes]
+
+
+def passes_of(accepted: list[int]) -> int:
+    """Passes that write a text, where so many guesses that begin at each of its tokens are right."""
+    place, passes = 0, 0
+    while place < len(accepted):
+        place, passes = place + 1 + accepted[place], passes + 1
+    return passes
 
 
 def examples(trunk: TinyModel, seed: int, split: str) -> Iterator[Example]:
@@ -225,6 +240,7 @@ def train(head: Head, trunk: TinyModel, options: argparse.Namespace, held_out: l
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=SHIPPED / "mtp.safetensors")
+    parser.add_argument("--start-from", type=Path, help="a head to go on from; without one it begins anew")
     parser.add_argument("--minutes", type=float, default=8)
     parser.add_argument("--wall-minutes", type=float, default=float("inf"))
     parser.add_argument("--batch-tokens", type=int, default=2048)
@@ -242,9 +258,14 @@ def main() -> None:
     head = Head(config)
     held = examples(trunk, options.seed, "heldout")
     held_out = [next(held) for _ in range(HELD_OUT)]
-    begin(head, trunk, examples(trunk, options.seed + 1, "train"), options.begin_tokens)
+    if options.start_from is None:
+        begin(head, trunk, examples(trunk, options.seed + 1, "train"), options.begin_tokens)
+    else:
+        head.load_state_dict(
+            {name.removeprefix("mtp."): value.float() for name, value in load_file(options.start_from).items()}
+        )
     print("begins with", acceptance(head, trunk, held_out), flush=True)
-    trunk.train()  # products in bfloat16, where the processor has them
+    head.eval()  # so small products take longer in bfloat16
     write(train(head, trunk, options, held_out), options.out)
 
 
