@@ -46,7 +46,7 @@ def test_axes_before_the_last_stay_as_they_are() -> None:
 
 
 def test_a_small_matrix_has_no_blocks() -> None:
-    assert Blocks.of(mx.zeros((256, 64))) is None
+    assert Blocks.of(mx.zeros((128, 64))) is None
 
 
 def test_blocks_are_no_copies() -> None:
