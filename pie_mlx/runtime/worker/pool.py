@@ -43,7 +43,7 @@ from pie_mlx.runtime.worker.frames.receive_budget import ReceiveBudget
 from pie_mlx.runtime.worker.frames.turns import FrameTurns
 from pie_mlx.runtime.worker.link import WorkerLink
 from pie_mlx.runtime.worker.node_workers import NodeWorkers
-from pie_mlx.runtime.worker.priorities import weigh
+from pie_mlx.runtime.worker.priorities import weigh, weigh_session
 from pie_mlx.runtime.worker.proxy_route import Route, authorization
 from pie_mlx.runtime.worker.settings import WorkerSettings
 from pie_mlx.runtime.worker.starting import StartGate
@@ -108,9 +108,7 @@ class WorkerPool:
         route: Route = "closed",
         emit: Callable[[Event], None] = lambda event: None,
     ) -> None:
-        self._loop = loop
-        self._emit = emit
-        self._settings = settings
+        self._loop, self._emit, self._settings = loop, emit, settings
         self._route: Route = route
         self._gateway = Gateway(settings.network or NetworkSettings(()))
         self._numbers = itertools.count(1)
@@ -132,7 +130,8 @@ class WorkerPool:
         self.components = CompiledComponents(Path(settings.compiled_directory or self._root.path / "compiled"))
         self._server = self._start_server()
         watchdog = Watchdog(loop, settings, self._running, lambda: self._server.socket_inode)
-        self._watches = (watchdog, ThreadWatch(loop, self._running), ProcessorWatch(loop, self._running))
+        processors = ProcessorWatch(loop, self._running, weigh_session=partial(weigh_session, self.server_process_id))
+        self._watches = (watchdog, ThreadWatch(loop, self._running), processors)
         loop.call_soon_threadsafe(self._open)
 
     @property

@@ -6,6 +6,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Protocol
 
 WEIGHT_STEP = 1.25
@@ -47,16 +48,26 @@ def step_back(worker: Weighed, niceness: int) -> None:
 
 
 def come_last(process_id: int) -> None:
-    """On Linux, let all threads of a process run only where nothing else wants to.
+    """On Linux, let all threads of a process run only where no other worker wants to.
 
-    The nicest process still keeps a processor for milliseconds once it has it, also from a thread of the engine that
-    wakes up; this one gives it up at once.
+    The nicest process still keeps a processor for milliseconds once it has it, also from a worker that wakes up to
+    decode; this one gives it up at once.
     """
     if sys.platform == "linux":
         with contextlib.suppress(OSError):  # it has ended
             for thread in os.listdir(f"/proc/{process_id}/task"):
                 with contextlib.suppress(OSError):
                     os.sched_setscheduler(int(thread), os.SCHED_IDLE, os.sched_param(0))
+
+
+def weigh_session(process_id: int, niceness: int) -> bool:
+    """How much the session of a process counts beside others on Linux, which shares the processors among sessions
+    before it looks at what is in them; whether that is set now."""
+    try:
+        Path(f"/proc/{process_id}/autogroup").write_text(str(niceness))
+    except OSError:  # there is no such sharing, or it was changed a moment ago
+        return False
+    return True
 
 
 def _is_set(process_id: int, niceness: int) -> bool:

@@ -5,10 +5,11 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
-from pie_mlx.runtime.worker.priorities import NICEST, come_last, weigh
+from pie_mlx.runtime.worker.priorities import NICEST, come_last, weigh, weigh_session
 
 
 @dataclass
@@ -67,6 +68,20 @@ def test_all_threads_of_a_worker_come_last():
         threads = os.listdir(f"/proc/{process.pid}/task")
         assert [os.sched_getscheduler(int(thread)) for thread in threads] == [os.SCHED_IDLE] * 2
         process.communicate(b"\n")
+
+
+@pytest.mark.skipif(not Path("/proc/self/autogroup").exists(), reason="this system does not share among sessions")
+def test_a_session_is_weighed_and_weighed_back():
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, start_new_session=True) as process:
+        for niceness in (7, 0):
+            while not weigh_session(process.pid, niceness):
+                pass  # the system takes one change in a tenth of a second
+            assert Path(f"/proc/{process.pid}/autogroup").read_text().split()[-1] == str(niceness)
+        process.communicate(b"\n")
+
+
+def test_a_session_that_is_gone_is_not_weighed():
+    assert not weigh_session(2**22 - 1, 7)
 
 
 def test_nothing_comes_last_of_a_worker_that_has_ended():

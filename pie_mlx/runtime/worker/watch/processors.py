@@ -20,6 +20,11 @@ are the nicest come last."""
 MOST_EXCESS_SECONDS = 1.0
 """Of what was used while there was no other user, so much is remembered."""
 
+BUSY = 0.25
+"""Of one processor: when workers use more, all of them together count for less than the engine, whose session is
+another one: `SESSION_NICENESS` leaves them a sixth of the processors that both want."""
+SESSION_NICENESS = 7
+
 if sys.platform == "darwin":
     _libproc = ctypes.CDLL("/usr/lib/libproc.dylib")
     _TASK_INFO, _TASK_INFO_BYTES = 4, 96
@@ -49,7 +54,10 @@ else:
 
 
 class ProcessorWatch:
-    """Looks at every running worker a few times a second. Belongs to `loop`."""
+    """Looks at every running worker a few times a second. Belongs to `loop`.
+
+    `weigh_session` sets the niceness of the session of all workers, and tells whether that worked.
+    """
 
     def __init__(
         self,
@@ -57,10 +65,12 @@ class ProcessorWatch:
         running: Mapping[int, Weighed],
         used: Callable[[int], float] = processor_seconds,
         come_last: Callable[[int], None] = come_last,
+        weigh_session: Callable[[int], bool] = lambda niceness: False,
     ) -> None:
         self._loop = loop
         self._running = running
-        self._used, self._come_last = used, come_last
+        self._used, self._come_last, self._weigh_session = used, come_last, weigh_session
+        self._session_niceness = 0
         self._looked_seconds = 0.0
         self._uses: dict[int, float] = {}
         """Processor time of each worker at the last look."""
@@ -76,18 +86,25 @@ class ProcessorWatch:
             self._timer.cancel()
 
     def _look(self) -> None:
-        allowed = (self._loop.time() - self._looked_seconds) * SHARE
+        elapsed, total = self._loop.time() - self._looked_seconds, 0.0
         are_several = have_several_users(self._running.values())
         before, excess = self._uses, self._excess
         self._uses, self._excess = {}, {}
         for number, worker in self._running.items():
             if worker.process_id is not None:
                 self._uses[number] = used = self._used(worker.process_id)
-                more = excess.get(number, 0.0) + used - before.get(number, used) - allowed
+                newly = used - before.get(number, used)
+                total += newly
+                more = excess.get(number, 0.0) + newly - elapsed * SHARE
                 self._excess[number] = min(max(0.0, more), MOST_EXCESS_SECONDS)
                 if are_several and more >= EXCESS_SECONDS:
                     self._excess[number] -= EXCESS_SECONDS
                     step_back(worker, min(NICEST, worker.niceness + STEP))
                     if worker.niceness == NICEST:
                         self._come_last(worker.process_id)
+        self._weigh_all(SESSION_NICENESS if are_several and total > elapsed * BUSY else 0)
         self.start()
+
+    def _weigh_all(self, niceness: int) -> None:
+        if niceness != self._session_niceness and self._weigh_session(niceness):
+            self._session_niceness = niceness

@@ -17,6 +17,7 @@ from pie_mlx.runtime.worker.watch.processors import (
     EXCESS_SECONDS,
     LOOK_SECONDS,
     MOST_EXCESS_SECONDS,
+    SESSION_NICENESS,
     SHARE,
     STEP,
     ProcessorWatch,
@@ -39,6 +40,7 @@ class Machine:
     now: float = 0.0
     used: dict[int, float] = field(default_factory=dict[int, float])
     last: set[int] = field(default_factory=set[int])
+    sessions: list[int] = field(default_factory=list[int])
 
     def time(self) -> float:
         return self.now
@@ -54,7 +56,12 @@ class Machine:
 
     def watch(self, workers: dict[int, Worker]) -> None:
         loop = cast("asyncio.AbstractEventLoop", self)
-        ProcessorWatch(loop, workers, lambda pid: self.used.get(pid, 0.0), self.last.add).start()
+        used = lambda pid: self.used.get(pid, 0.0)  # noqa: E731
+        ProcessorWatch(loop, workers, used, self.last.add, self.weigh_session).start()
+
+    def weigh_session(self, niceness: int) -> bool:
+        self.sessions.append(niceness)
+        return len(self.sessions) != 1
 
     def pass_looks(self, looks: int) -> None:
         for _ in range(looks):
@@ -94,9 +101,28 @@ def test_who_computes_on_though_it_is_the_nicest_comes_last(niceness: dict[int, 
     assert machine.last == {1}
 
 
+@pytest.mark.usefixtures("niceness")
+def test_busy_workers_together_count_for_less_than_the_engine_until_they_rest() -> None:
+    machine, workers = Machine({1: 0.2, 2: 0.2}), {1: Worker("mallory", 1), 2: Worker("ada", 2)}
+    machine.watch(workers)
+    machine.pass_looks(2)
+    assert machine.sessions == [SESSION_NICENESS]  # which the system refuses once
+    machine.pass_looks(4)
+    assert machine.sessions == [SESSION_NICENESS] * 2
+    machine.shares = {1: 0.1, 2: 0.1}
+    machine.pass_looks(4)
+    assert machine.sessions == [SESSION_NICENESS] * 2 + [0]
+
+
 def test_the_only_user_computes_as_it_likes(niceness: dict[int, int]) -> None:
     Machine({1: 2.0, 2: 2.0}).run(Worker("ada", 1), Worker("ada", 2), looks=40)
     assert niceness == {}
+
+
+def test_the_session_of_the_only_user_is_left_as_it_is() -> None:
+    machine = Machine({1: 2.0, 2: 2.0})
+    machine.run(Worker("ada", 1), Worker("ada", 2), looks=8)
+    assert machine.sessions == []
 
 
 def test_what_was_used_before_others_came_is_remembered_for_a_while(niceness: dict[int, int]) -> None:
