@@ -149,12 +149,15 @@ class ProcessEventQueue:
     def _take_turn(self) -> None:
         self._has_turn = False  # first: what is posted from here on asks for a turn of its own
         ends = self._clock() + TURN_SECONDS
-        while self._posted:
-            self._take_next()
-            if self._posted and self._clock() >= ends:
+        try:
+            while self._posted:
+                self._take_next()
+                if self._clock() >= ends:
+                    break
+        finally:
+            if self._posted and not self._has_turn:
                 self._has_turn = True
                 self._call(self._loop.call_soon)
-                return
 
     def _take_all(self) -> None:
         while self._posted:

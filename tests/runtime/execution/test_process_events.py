@@ -3,7 +3,7 @@ import itertools
 import threading
 
 from pie_mlx.events import ProcessFile, ProcessMessage, ProcessOutput
-from pie_mlx.runtime.execution.process_events import ProcessEventQueue
+from pie_mlx.runtime.execution.process_events import JOINED_CHARACTERS, ProcessEventQueue
 
 
 def outlet_and_events():
@@ -50,6 +50,28 @@ async def test_writes_that_wait_are_observed_as_one():
         event_queue.write("stdout", f"{number}\n")
     await asyncio.sleep(0)
     assert [event.text for event in events] == ["".join(f"{number}\n" for number in range(1000))]
+
+
+async def test_writes_are_not_joined_without_end():
+    event_queue, events = outlet_and_events()
+    for _ in range(3):
+        event_queue.write("stdout", "x" * JOINED_CHARACTERS + "\n")
+    event_queue.close()
+    assert [len(event.text) for event in events] == [JOINED_CHARACTERS + 1] * 3
+
+
+async def test_what_follows_a_failure_is_still_done():
+    event_queue, done = outlet_and_events()[0], []
+
+    def fail():
+        raise OSError
+
+    asyncio.get_running_loop().set_exception_handler(lambda loop, told: done.append(type(told["exception"])))
+    event_queue.after_delivery(fail)
+    event_queue.after_delivery(lambda: done.append("next"))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert done == [OSError, "next"]
 
 
 async def test_the_loop_has_its_turns_while_a_program_posts_thousands_of_events():
