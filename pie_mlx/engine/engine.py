@@ -203,10 +203,10 @@ class EngineCore:
     async def consult(self, question: Callable[[Services], T], model: str = "") -> T:
         """Runs `question` about a model, the default one without a name, on the engine's loop, which it must not block.
         Returns its result, raises its errors, ModelError while the model is not in memory, and ModelNotFoundError."""
-        models = self.models
+        services = self.models.services(model)
 
         async def ask() -> T:
-            return question(models.services(model))
+            return question(services)
 
         return await self._on_loop(ask())
 
