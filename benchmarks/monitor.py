@@ -43,7 +43,7 @@ class MeteredSource(DemoSource):
                 self.tick(feed)
                 self.making_seconds += CLOCK() - before
 
-    async def pool(self) -> PoolBooks | None:
+    async def pool(self, model: str = "") -> PoolBooks | None:
         """An engine of its own would make it in its own process."""
         before = CLOCK()
         books = await super().pool()

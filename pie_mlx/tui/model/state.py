@@ -28,7 +28,6 @@ TREND_EVERY = 4
 REPLIES = 100
 
 MemoryLevel = Literal["normal", "warning", "critical"]
-LEVELS: tuple[MemoryLevel, ...] = ("normal", "warning", "critical")
 NO_POOL = ModelPool()
 
 Level = Literal["debug", "info", "warning", "error"]
@@ -150,7 +149,9 @@ class MonitorState(msgspec.Struct, frozen=True):
     def memory(self) -> MemoryLevel:
         """How short of memory the system is."""
         found = {pool.memory for pool in self.pools.values()}
-        return next((level for level in LEVELS[::-1] if level in found), "normal")
+        if "critical" in found:
+            return "critical"
+        return "warning" if "warning" in found else "normal"
 
     @property
     def computes(self) -> bool:

@@ -60,8 +60,8 @@ def depth(row: BookRow) -> list[Piece]:
 
 
 def named(program: str, context: int, tone: str = "") -> list[Piece]:
-    """A context by its program's name."""
-    return [Piece(program.partition("@")[0], tone), Piece(f" #{context}", "muted")]
+    """A context by its number, which no long name may push out, and its program's name."""
+    return [Piece(f"#{context} ", "muted"), Piece(program.partition("@")[0], tone)]
 
 
 def _bid(row: BookRow) -> Piece:

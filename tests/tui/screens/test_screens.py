@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from pie_mlx.events import ContextRestoring, ProcessLaunched, ProcessMessage
+from pie_mlx.events import ContextCreated, ContextRestoring, ProcessLaunched, ProcessMessage
 from pie_mlx.tui.actions import TABS
 from pie_mlx.tui.engine_tab import SILENT_SECONDS
 from pie_mlx.tui.model import Record, advance, fold
@@ -72,6 +72,18 @@ async def test_text_of_programs_is_shown_as_it_is_and_steers_nothing():
         assert "x[bold] a [31mb" in screen_text(app)
         await press(app, pilot, "end", "k", "n", "enter")
         assert "[/red][2Jend" in screen_text(app)
+
+
+async def test_a_context_of_a_program_with_a_long_name_is_known_by_its_number():
+    class LongNames(StillDemo):
+        def start(self, feed):
+            super().start(feed)
+            events = ProcessLaunched("p", "ada", "a-program-" * 20), ContextCreated("p", 4711, account=9)
+            feed.extend(Record(1000.0, event) for event in events)
+
+    async with monitor(LongNames(0), size=(80, 24)) as (app, pilot):
+        await press(app, pilot, "4")
+        assert "#4711 a-program-" in screen_text(app)
 
 
 @pytest.mark.parametrize("number", [1, 2])

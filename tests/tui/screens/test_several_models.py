@@ -54,9 +54,9 @@ class Told(StillDemo):
 
 @contextlib.asynccontextmanager
 async def several(source=None):
-    """A monitor that knows of several models."""
+    """A monitor that shows several models."""
     async with monitor(source or Told()) as (app, pilot), asyncio.timeout(20):
-        while len(app.view.models) < 2:
+        while len(app.screen.query_one("#models").rows) < 2:
             await shown(app, pilot)
         yield app, pilot
 

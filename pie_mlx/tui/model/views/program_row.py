@@ -18,6 +18,10 @@ LIVING: tuple[Status, ...] = ("running", "restoring", "waiting", "suspended", "i
 ORDER: tuple[Status, ...] = (*LIVING, "returned", "failed", "killed")
 
 
+OF_SCHEDULER = ("waiting: ", "suspended: ")
+"""Reasons that begin so were asked for a moment ago; events tell sooner that they no longer hold."""
+
+
 class ProgramRow(msgspec.Struct, frozen=True):
     """`own` pages of the pool are held by no other program, `shared` by others too. `rate` is in tokens per second,
     `bid` the highest of its contexts. `endpoint` is the path of a request that the program answers, such as
@@ -85,7 +89,7 @@ def busiest(rows: Iterable[ProgramRow]) -> list[ProgramRow]:
 
 def _row(state: MonitorState, process: ProcessState, contexts: list[ContextState], wait: str) -> ProgramRow:
     status, reason = _status(state, process, contexts)
-    if status == "idle" and wait:
+    if status == "idle" and wait and not wait.startswith(OF_SCHEDULER):
         reason = one_line(wait)
     accounts = [pool.accounts[process.account] for pool in state.pools.values() if process.account in pool.accounts]
     ended = process.ended_seconds if process.outcome else state.seconds

@@ -133,3 +133,11 @@ def test_what_a_launch_spends_is_rent_and_tokens_not_what_it_gets_back():
         after(*RUNNING, MarketSettled(1, 0.2, (AccountMovement(4, 0.5, 0.25, 3.0, 60.0, spent=9.0),)))
     )
     assert told.spent == 9.0
+
+
+def test_what_a_program_waited_for_when_it_was_asked_is_not_told_of_one_that_waits_no_more():
+    state = advance(after(*RUNNING), 30.0)
+    (row,) = program_rows(state, {"p": "waiting: needs 8 pages, 4 available"})
+    assert (row.status, row.reason) == ("idle", "its own code")
+    (row,) = program_rows(state, {"p": "waits for its client: a message"})
+    assert row.reason == "waits for its client: a message"
