@@ -78,7 +78,8 @@ def _written(head: HeadModel, rows: Sequence[HeadRow]) -> list[list[int]]:
     binding = ChainBinding(head.model.pool, [row.table for row in rows], lengths)
     tokens = [_drawn(head, logits, rows, 0, [row.pairs.tokens[-1] for row in rows])]
     for guess in range(1, max(row.most for row in rows)):
-        begin_evaluation([tokens[-1]])
+        if head.model.pool.ordered:  # MLX's CPU backend would hold the thread until it is nearly done
+            begin_evaluation([tokens[-1]])
         binding.begin([row.pairs.places[-1] + guess for row in rows])
         logits = head.follow(tokens[-1], head.left(), binding)
         tokens.append(_drawn(head, logits, rows, guess, tokens[-1]))
