@@ -84,10 +84,8 @@ class LiveSource:
         """Feed the engine's state, the events of so many seconds and the facts. Raises PieError."""
         async with await self._open_client() as client:
             watch = await client.watch(since=0)
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(seconds):
-                    await self._follow_events(watch, feed)
-            if self._followed < int(watch.snapshot["sequence"]):  # a part of the past would be told as the present
+            await self._follow_past(watch, feed, seconds)
+            if not self._followed:  # none has come: the snapshot tells what came of them
                 feed.reset(self._snapshot_state(watch))
             feed.facts(await ask_facts(client, NO_FACTS))
         feed.advance(self._clock())  # without events, nothing else advances the time
@@ -105,6 +103,22 @@ class LiveSource:
         finally:
             for helper in helpers:
                 helper.cancel()
+
+    async def _follow_past(self, watch: Watch, feed: Feed, seconds: float) -> None:
+        """Feed events for so long, and on while those from before come, or a part of the past would be told as the
+        present."""
+        reached, self._followed = int(watch.snapshot["sequence"]), 0
+        following = asyncio.create_task(self._follow_events(watch, feed))
+        try:
+            before = -1
+            while before < self._followed < reached or before < 0:
+                before = self._followed
+                done, _ = await asyncio.wait([following], timeout=seconds)
+                if done:
+                    return following.result()
+        finally:
+            following.cancel()
+            await asyncio.gather(following, return_exceptions=True)
 
     async def _follow_events(self, watch: Watch, feed: Feed) -> None:
         """Feed all events from the start, if the server has kept them; else its snapshot and later events."""
