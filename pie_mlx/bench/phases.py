@@ -16,6 +16,7 @@ from pie_mlx.engine.model.runner.batch import Outcome
 from pie_mlx.engine.model.runner.sampling import Sampling
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.engine.scheduler.scheduler import Scheduler
+from pie_mlx.engine.scheduler.tick_planner import TickPlanner
 from pie_mlx.metal import UnevaluatedError
 from pie_mlx.metal.arrays import evaluate
 from pie_mlx.runtime.engine import Engine
@@ -102,7 +103,7 @@ def measured() -> Generator[PhaseClock]:
 
 
 _PARTS: Sequence[tuple[Any, str, str]] = (
-    (Scheduler, "plan", PLAN),
+    (TickPlanner, "plan", PLAN),
     (Scheduler, "chunks", BATCH),
     (Scheduler, "build", BATCH),
     (Scheduler, "enter", BATCH),

@@ -26,6 +26,11 @@ export function loadingModels() {
   return /** @type {Record<string, number>} */ (callNow('describe_runtime', {}).loading);
 }
 
+/** What is known of every model of the engine, its default one first, without loading any. */
+export function modelStates() {
+  return callNow('describe_models', {});
+}
+
 /** Version of the engine. */
 export function version() {
   return callNow('describe_runtime', {}).version;

@@ -183,7 +183,9 @@ test('the input of a child is an object, JSON text of one, or a text', () => {
 test('figures of the market and facts of the runtime are read when they are asked for', () => {
   const market = { balance: 5, rent: 1, dividend: 2, latency_seconds: 3, page_price: 4 };
   const facts = { version: '1', instance_id: 'i', username: 'ada', models: ['m', 'n'], loading: { n: 0.5 } };
-  const calls = playEngine({ ...MODEL, read_market: () => market, describe_runtime: () => facts });
+  const states = () => [{ name: 'm', state: 'loaded', programs: 2 }];
+  const answers = { read_market: () => market, describe_runtime: () => facts, describe_models: states };
+  const calls = playEngine({ ...MODEL, ...answers });
   const model = Model.load('m');
   const ctx = new Context(model);
   const read = [
@@ -199,6 +201,8 @@ test('figures of the market and facts of the runtime are read when they are aske
     [runtime.version(), runtime.instanceId(), runtime.username(), runtime.models(), runtime.loadingModels()],
     ['1', 'i', 'ada', ['m', 'n'], { n: 0.5 }],
   );
+  const [state] = runtime.modelStates();
+  assert.deepEqual([state.name, state.state, state.programs, state.stays], ['m', 'loaded', 2, '']);
   assert.throws(() => scheduling.balance('m'), errors.InvalidTypeError);
   assert.throws(() => scheduling.rent('c'), errors.InvalidTypeError);
 });

@@ -9,6 +9,8 @@ export function loadedModels(): string[];
  * @returns {Record<string, number>}
  */
 export function loadingModels(): Record<string, number>;
+/** What is known of every model of the engine, its default one first, without loading any. */
+export function modelStates(): import("./_calls/types.mjs").ModelState[];
 /** Version of the engine. */
 export function version(): string;
 /** Identifier of this run of the engine. */
