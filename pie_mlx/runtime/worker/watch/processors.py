@@ -94,7 +94,7 @@ class ProcessorWatch:
             if worker.process_id is not None:
                 self._uses[number] = used = self._used(worker.process_id)
                 newly = used - before.get(number, used)
-                total += newly
+                total += used - before.get(number, 0.0)  # also of those who begin and end between few looks
                 more = excess.get(number, 0.0) + newly - elapsed * SHARE
                 self._excess[number] = min(max(0.0, more), MOST_EXCESS_SECONDS)
                 if are_several and more >= EXCESS_SECONDS:

@@ -105,13 +105,25 @@ def test_who_computes_on_though_it_is_the_nicest_comes_last(niceness: dict[int, 
 def test_busy_workers_together_count_for_less_than_the_engine_until_they_rest() -> None:
     machine, workers = Machine({1: 0.2, 2: 0.2}), {1: Worker("mallory", 1), 2: Worker("ada", 2)}
     machine.watch(workers)
-    machine.pass_looks(2)
+    machine.pass_looks(1)
     assert machine.sessions == [SESSION_NICENESS]  # which the system refuses once
     machine.pass_looks(4)
     assert machine.sessions == [SESSION_NICENESS] * 2
     machine.shares = {1: 0.1, 2: 0.1}
     machine.pass_looks(4)
     assert machine.sessions == [SESSION_NICENESS] * 2 + [0]
+
+
+@pytest.mark.usefixtures("niceness")
+def test_workers_that_come_and_go_are_busy_together() -> None:
+    machine, workers = Machine({1: 0.05}), {0: Worker("ada", 1)}
+    machine.watch(workers)
+    for process_id in range(2, 6):
+        workers[process_id] = Worker("mallory", process_id)
+        machine.used[process_id] = 0.2
+        machine.pass_looks(1)
+        del workers[process_id]
+    assert machine.sessions == [SESSION_NICENESS] * 2
 
 
 def test_the_only_user_computes_as_it_likes(niceness: dict[int, int]) -> None:
