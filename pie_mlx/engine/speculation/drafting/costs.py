@@ -11,7 +11,7 @@ TRUSTED = 3
 """Times from which a kind of batch is judged by its own; the first of a kind may be that of something made for it."""
 
 SUPPOSED = 0.5
-"""What a window is taken to add to the time of a batch before that was measured."""
+"""What a window is taken to add to the time of a batch before that was measured several times."""
 
 
 class Lately:
@@ -118,7 +118,7 @@ class WindowCost:
         if drafts is not None and self._windows <= 1 and self._of(drafts).trusted:
             chosen = self._of(drafts)
         extra, plain = chosen.median, self.plain_seconds(contexts)
-        added = SUPPOSED if extra is None or not plain else extra / plain
+        added = extra / plain if extra is not None and plain and chosen.trusted else SUPPOSED
         return added / self._saved(max(contexts, 1))
 
     def _of(self, drafts: int) -> Lately:

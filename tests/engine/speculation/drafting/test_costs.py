@@ -50,18 +50,23 @@ def test_before_anything_is_known_a_window_costs_half_the_batch_again(contexts: 
     assert cost_after(drafted(contexts, 1, 1.0)).steps(contexts) == 0.5 * contexts
 
 
+def test_the_first_windows_may_be_slow_ones_and_say_nothing_yet() -> None:
+    cost = cost_after(plain(1, 1.0), *[drafted(1, 1, 90.0)] * 2)
+    assert cost.steps(1) == 0.5
+
+
 @pytest.mark.parametrize(
     ("contexts", "windows", "seconds", "steps"),
     [(1, 1, 1.5, 0.5), (8, 1, 1.5, 4.0), (8, 8, 2.0, 1.0), (8, 2, 0.9, 0.0)],
 )
 def test_a_window_costs_what_all_wait_for_it(contexts: int, windows: int, seconds: float, steps: float) -> None:
-    cost = cost_after(plain(contexts, 1.0), drafted(contexts, windows, seconds))
+    cost = cost_after(plain(contexts, 1.0), *[drafted(contexts, windows, seconds)] * 3)
     assert cost.steps(contexts) == pytest.approx(steps)
 
 
 @pytest.mark.parametrize(("alone", "saved"), [(0.125, 1 / 8), (0.3, 0.1), (0.9, 1 / 16), (1.2, 1 / 16)])
 def test_a_step_saved_is_worth_what_a_smaller_batch_saves(alone: float, saved: float) -> None:
-    cost = cost_after(plain(8, 1.0), plain(1, alone), drafted(8, 1, 1.5))
+    cost = cost_after(plain(8, 1.0), plain(1, alone), *[drafted(8, 1, 1.5)] * 3)
     assert cost.steps(8) == pytest.approx(0.5 / saved)
 
 
@@ -72,13 +77,13 @@ def test_ticks_that_read_prompts_say_nothing() -> None:
 
 
 def test_a_window_is_compared_with_plain_ticks_of_as_many_contexts() -> None:
-    cost = cost_after(plain(1, 1.0), plain(8, 2.0), drafted(8, 1, 3.0))
+    cost = cost_after(plain(1, 1.0), plain(8, 2.0), *[drafted(8, 1, 3.0)] * 3)
     assert cost.steps(8) >= 4.0
     assert [cost.plain_seconds(contexts) for contexts in (1, 3, 6, 64)] == [1.0, 1.0, 2.0, 2.0]
 
 
 def test_what_a_window_adds_in_one_batch_it_adds_in_another() -> None:
-    cost = cost_after(plain(8, 4.0), plain(1, 0.5), drafted(8, 1, 4.3))
+    cost = cost_after(plain(8, 4.0), plain(1, 0.5), *[drafted(8, 1, 4.3)] * 3)
     assert cost.steps(1) == pytest.approx(0.6)
 
 
@@ -115,6 +120,6 @@ def test_plain_steps_are_known_once_several_of_as_many_contexts_were_measured() 
 
 
 def test_a_window_costs_what_the_step_after_it_takes_more() -> None:
-    cost = cost_after(plain(1, 1.0), drafted(1, 1, 1.25), plain(1, 1.5))
+    cost = cost_after(plain(1, 1.0), *[drafted(1, 1, 1.25), plain(1, 1.5)] * 3)
     assert cost.steps(1) == pytest.approx(0.75)
     assert cost.plain_seconds(1) == 1.0
